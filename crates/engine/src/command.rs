@@ -1,0 +1,33 @@
+//! What the machine wants done.
+
+use tierscope_units::{PassId, WorkerId};
+
+/// Something the world should do; it answers with an [`crate::Input`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Run a forward pass and report [`crate::Input::PassEnded`].
+    StartPass(PassPlan),
+}
+
+/// What a pass computes, as far as its duration depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct PassPlan {
+    /// The worker that runs it.
+    pub worker: WorkerId,
+    /// Its number.
+    pub pass: PassId,
+    /// Rows that compute prompt (or recomputed) tokens.
+    pub prefill_rows: u32,
+    /// Tokens computed by those rows.
+    pub prefill_tokens: u32,
+    /// Query–key pairs of those rows: for n tokens behind c computed ones, n·c + n·(n+1)/2.
+    pub prefill_attention_pairs: u64,
+    /// Rows that decode one token.
+    pub decode_rows: u32,
+    /// Tokens of context that those rows read.
+    pub decode_context_tokens: u64,
+    /// Blocks of G1 in use (referenced) during the pass.
+    pub active_blocks: u32,
+    /// Blocks of G1 in all.
+    pub capacity_blocks: u32,
+}

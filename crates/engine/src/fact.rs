@@ -1,0 +1,168 @@
+//! What is now so: the machine's only output, and the only truth of reports, charts and exports.
+//!
+//! Facts are small and `Copy`; lists of blocks lie in the [`FactLog`]'s arena and are read by
+//! [`FactLog::blocks`]. The log is drained by its reader after every input: nothing is kept unless somebody
+//! keeps it.
+
+use tierscope_units::{PassId, RequestId, SequenceHash, SimTime, SlotId, TxnId, WorkerId};
+
+/// Something that is now so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// A request arrived.
+    Arrived { request: RequestId, prompt_tokens: u32, output_tokens: u32 },
+    /// A request was refused at arrival (rule S4).
+    Rejected { request: RequestId, reason: Rejection },
+    /// A transaction committed (rule T4): the request owns these blocks besides those it had.
+    Acquired { txn: TxnId, request: RequestId, caller: Caller, active_hits: u32, cached_hits: u32, missing: BlockList },
+    /// A transaction found too little (rule T3); nothing changed.
+    CapacityExhausted { txn: TxnId, request: RequestId, caller: Caller, needed: u32, obtainable: u32 },
+    /// A waiting request was admitted to the running batch.
+    Admitted { request: RequestId, cached_tokens: u32, readmission: bool },
+    /// New full blocks became matchable, in order (rule T4).
+    Stored { request: RequestId, parent: SequenceHash, blocks: BlockList },
+    /// Blocks are no longer matchable.
+    Removed { blocks: BlockList },
+    /// A running request gave its blocks back and waits again; `lost_tokens` computed tokens are void.
+    Preempted { request: RequestId, lost_tokens: u32, released: u32 },
+    /// A pass began.
+    PassStarted(PassStart),
+    /// Tokens scheduled for one prefill row of the pass just started (decode rows are one token each).
+    Prefilled { request: RequestId, tokens: u32, computed_before: u32, recomputed: u32 },
+    /// A pass ended.
+    PassEnded { worker: WorkerId, pass: PassId },
+    /// A request's first output token is visible.
+    FirstToken { request: RequestId },
+    /// A request's second output token is visible.
+    SecondToken { request: RequestId },
+    /// A request is done.
+    Finished { request: RequestId, output_tokens: u32 },
+    /// A request was cancelled; everything it held is released.
+    Cancelled { request: RequestId, output_tokens: u32 },
+}
+
+/// The state of the worker as a pass begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PassStart {
+    /// The worker.
+    pub worker: WorkerId,
+    /// The pass.
+    pub pass: PassId,
+    /// Rows and tokens of prefill.
+    pub prefill_rows: u32,
+    /// Tokens computed by them.
+    pub prefill_tokens: u32,
+    /// Rows of decode, one token each.
+    pub decode_rows: u32,
+    /// Requests waiting.
+    pub waiting: u32,
+    /// Occupancy of G1: three numbers, never one (rule P3).
+    pub g1: Occupancy,
+}
+
+/// How many blocks of a tier are in which state. The sum is the capacity (rule T9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Occupancy {
+    /// Neither held nor matchable.
+    pub free: u32,
+    /// Promised to an open transaction.
+    pub reserved: u32,
+    /// Referenced by at least one request.
+    pub active: u32,
+    /// Matchable, referenced by nobody, evictable.
+    pub cached: u32,
+}
+
+/// Who asks for blocks (rule T7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// A waiting request's admission.
+    Admission,
+    /// A further chunk of a running prefill.
+    PrefillChunk,
+    /// A decode row that grows over a block boundary.
+    DecodeGrowth,
+}
+
+/// Why a request can never be served, with the numbers that show it (rule S4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rejection {
+    /// The prompt alone needs more blocks than G1 has.
+    PromptExceedsG1 { needed_blocks: u32, capacity_blocks: u32 },
+    /// Prompt and output together need more blocks than G1 has.
+    OutputExceedsG1 { needed_blocks: u32, capacity_blocks: u32 },
+    /// Prompt and output together are longer than the model takes.
+    ExceedsModelLen { needed_tokens: u64, max_model_len: u32 },
+    /// Without chunked prefill, the prompt must fit into one pass.
+    PromptExceedsPass { prompt_tokens: u32, max_num_batched_tokens: u32 },
+    /// A prompt of no tokens, or a request for none.
+    Empty,
+}
+
+/// A list of blocks in the log's arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct BlockList {
+    start: u32,
+    len: u32,
+}
+
+impl BlockList {
+    /// Number of blocks.
+    pub const fn len(self) -> u32 {
+        self.len
+    }
+
+    /// Whether the list holds none.
+    pub const fn is_empty(self) -> bool {
+        self.len == 0
+    }
+}
+
+/// A block in a fact: where it lies and what it holds (zero for a block with no hash yet).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockRef {
+    /// Its place in G1.
+    pub slot: SlotId,
+    /// Its content.
+    pub hash: SequenceHash,
+}
+
+/// The facts since the log was last cleared, in order.
+#[derive(Clone, Debug, Default)]
+pub struct FactLog {
+    facts: Vec<(SimTime, Fact)>,
+    arena: Vec<BlockRef>,
+}
+
+impl FactLog {
+    /// The facts with the time of each.
+    pub fn iter(&self) -> impl Iterator<Item = (SimTime, &Fact)> {
+        self.facts.iter().map(|(at, fact)| (*at, fact))
+    }
+
+    /// The blocks of a list.
+    pub fn blocks(&self, list: BlockList) -> &[BlockRef] {
+        &self.arena[list.start as usize..][..list.len as usize]
+    }
+
+    /// Whether nothing is logged.
+    pub fn is_empty(&self) -> bool {
+        self.facts.is_empty()
+    }
+
+    /// Forgets all facts, keeps the memory.
+    pub fn clear(&mut self) {
+        self.facts.clear();
+        self.arena.clear();
+    }
+
+    pub(crate) fn push(&mut self, at: SimTime, fact: Fact) {
+        self.facts.push((at, fact));
+    }
+
+    pub(crate) fn list(&mut self, blocks: impl IntoIterator<Item = BlockRef>) -> BlockList {
+        let start = self.arena.len() as u32;
+        self.arena.extend(blocks);
+        BlockList { start, len: self.arena.len() as u32 - start }
+    }
+}
