@@ -21,6 +21,8 @@ pub struct EngineConfig {
     pub long_prefill_token_threshold: u32,
     /// What must fit before a waiting request is admitted.
     pub admission: Admission,
+    /// Whether faults of the scheduler that is modelled are mended or reproduced.
+    pub fidelity: Fidelity,
     /// Share of G1 that admission leaves free while others run, 0 to 1.
     pub watermark: f64,
 }
@@ -32,6 +34,15 @@ pub enum Admission {
     FullPrompt,
     /// Only the blocks of the next chunk.
     NextChunk,
+}
+
+/// What to do where vLLM's own behaviour is a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fidelity {
+    /// Mend it: a request that can never fit is refused at arrival (rule S4).
+    Mended,
+    /// Reproduce it: such a request waits for ever, and everybody behind it.
+    Exact,
 }
 
 impl Default for EngineConfig {
@@ -47,6 +58,7 @@ impl Default for EngineConfig {
             chunked_prefill: true,
             long_prefill_token_threshold: 0,
             admission: Admission::FullPrompt,
+            fidelity: Fidelity::Mended,
             watermark: 0.0,
         }
     }

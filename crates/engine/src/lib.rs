@@ -1,11 +1,29 @@
-//! The machine (under construction).
+//! The machine: *given what has happened, what should happen next?*
+//!
+//! A pure state machine of one worker's G1 and scheduler. It is told what happened ([`Input`]), says what to
+//! do ([`Command`]) and what is now so ([`Fact`]). Invariants:
+//! - no clock, thread, I/O, randomness, global, or hash map whose order can be seen (rule E1);
+//! - it does not know whether it is simulated or drives real tiers (rule E2);
+//! - all of it is `Clone`: a state can be kept and forked.
+//!
+//! Deliberately absent: how long anything takes (crate `sim`), and what came of it (crate `report`).
 
+pub(crate) mod block;
+pub mod census;
+mod check;
 pub mod command;
 pub mod config;
 pub mod fact;
 pub mod input;
+mod machine;
+mod request;
+mod schedule;
 
+pub use block::{BlockPool, SlotState};
+pub use census::{CensusPhase, CensusRow, Wakeup};
 pub use command::{Command, PassPlan};
-pub use config::{Admission, EngineConfig};
+pub use config::{Admission, EngineConfig, Fidelity};
 pub use fact::{BlockList, BlockRef, Caller, Fact, FactLog, Occupancy, PassStart, Rejection};
 pub use input::{Arrival, Input};
+pub use machine::{Engine, InputError};
+pub use schedule::Row;

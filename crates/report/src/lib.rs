@@ -1,1 +1,36 @@
-//! Stub.
+//! What came of a run: folds over the fact log, and the forms they are handed on in.
+//!
+//! [`Folds`] reads every fact once and keeps what the digest, the report, the charts and the expectations
+//! need; [`Report`] is the answer, with stable keys. [`canonical`] and [`jsonl`] write single facts for
+//! machines, [`table`] writes a report for people.
+//!
+//! Invariants:
+//! - everything here is a function of the facts (and of the numbers in [`FoldSetup`]): no I/O, no clock;
+//! - statistics are exact integer arithmetic on nanoseconds; floats appear only in the finished report;
+//! - what is kept is bounded by the number of requests, not by the length of the run.
+//!
+//! Deliberately absent: the machine (only its facts are read), the list of facts itself (nobody keeps it),
+//! opinions about good and bad numbers (the page and `[expect]` have them).
+
+pub mod canonical;
+mod folds;
+pub mod infinite;
+pub mod jsonl;
+mod numbers;
+mod rejection;
+mod report;
+mod requests;
+pub mod series;
+pub mod statistics;
+pub mod table;
+
+pub use folds::{FoldSetup, Folds, SloLimits};
+pub use infinite::{InfiniteCache, infinite_cache};
+pub use rejection::{Rejected, explain};
+pub use report::{
+    Census, CensusRow, HIT_RATIO_DEFINITION, Header, HitRatio, Latency, Outcome, Report, RequestCounts,
+    Throughput, TierCounts, TierHits, Tiers, TokenCounts,
+};
+pub use requests::{FactSummary, RequestFate, RequestSummary};
+pub use series::{Cdf, CdfPoint, Occupancies, Sample};
+pub use statistics::Summary;

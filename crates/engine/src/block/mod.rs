@@ -1,0 +1,8 @@
+//! G1: the slots of one worker's GPU memory, what each holds, and all-or-nothing changes of them.
+
+pub(crate) mod index;
+pub(crate) mod lru;
+pub mod pool;
+pub(crate) mod transaction;
+
+pub use pool::{BlockPool, SlotState};

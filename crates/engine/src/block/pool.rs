@@ -1,0 +1,205 @@
+//! The slots of G1.
+//!
+//! A slot is free, reserved by an open transaction, active (referenced), or cached (full, matchable,
+//! referenced by nobody). Invariants (rule T9), asserted after every change of the counts:
+//! - free + reserved + active + cached = capacity;
+//! - a slot is in the index ⇔ it carries a hash; in the LRU list ⇔ it is cached or a reserved victim; on the free stack ⇔ free.
+//!
+//! Deliberately absent: time, requests, and policy beyond the order of victims.
+
+use tierscope_units::{Idx, SequenceHash, SlotId};
+
+use super::index::HashIndex;
+use super::lru::{Lru, NONE};
+use crate::fact::{BlockRef, Occupancy};
+
+/// What a slot is to an observer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotState {
+    /// Holds nothing.
+    Free,
+    /// Promised to an open transaction.
+    Reserved,
+    /// In use by `refs` requests; `full` when its content is registered.
+    Active {
+        /// Number of requests that hold it, at least 1.
+        refs: u32,
+        /// Whether it is full and matchable.
+        full: bool,
+    },
+    /// Full, matchable, evictable.
+    Cached,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tag {
+    Free,
+    Reserved,
+    Active,
+    Cached,
+    /// Cached, and a hit of the open transaction: not a victim (rule T2).
+    Protected,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    /// Content; zero when unregistered.
+    pub(crate) hash: SequenceHash,
+    pub(crate) refs: u32,
+    pub(crate) prev: u32,
+    pub(crate) next: u32,
+    /// Next slot with the same content.
+    pub(crate) same: u32,
+    pub(crate) tag: Tag,
+}
+
+/// G1 of one worker.
+#[derive(Clone)]
+pub struct BlockPool {
+    pub(crate) slots: Vec<Slot>,
+    /// Free slots, the next to be taken last.
+    pub(crate) free: Vec<SlotId>,
+    pub(crate) lru: Lru,
+    pub(crate) index: HashIndex,
+    pub(crate) reserved: u32,
+    pub(crate) active: u32,
+    pub(crate) cached: u32,
+    pub(crate) caching: bool,
+}
+
+impl BlockPool {
+    pub(crate) fn new(capacity: u32, caching: bool) -> Self {
+        let empty = Slot { hash: SequenceHash(0), refs: 0, prev: NONE, next: NONE, same: NONE, tag: Tag::Free };
+        Self {
+            slots: vec![empty; capacity as usize],
+            free: (0..capacity).rev().map(SlotId).collect(),
+            lru: Lru::new(),
+            index: HashIndex::with_capacity(if caching { capacity } else { 0 }),
+            reserved: 0,
+            active: 0,
+            cached: 0,
+            caching,
+        }
+    }
+
+    /// Number of slots.
+    pub fn capacity(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    /// How many slots are in which state.
+    pub fn occupancy(&self) -> Occupancy {
+        Occupancy {
+            free: self.free.len() as u32,
+            reserved: self.reserved,
+            active: self.active,
+            cached: self.cached,
+        }
+    }
+
+    /// Slots that an acquire could get: free ones and cached ones (vLLM's number of free blocks).
+    pub fn available(&self) -> u32 {
+        self.free.len() as u32 + self.cached
+    }
+
+    /// The state of one slot.
+    pub fn slot_state(&self, slot: SlotId) -> SlotState {
+        let s = &self.slots[slot.index()];
+        match s.tag {
+            Tag::Free => SlotState::Free,
+            Tag::Reserved => SlotState::Reserved,
+            Tag::Active => SlotState::Active { refs: s.refs, full: s.hash.0 != 0 },
+            Tag::Cached | Tag::Protected => SlotState::Cached,
+        }
+    }
+
+    /// The content of a slot; `None` when it holds no full block.
+    pub fn slot_hash(&self, slot: SlotId) -> Option<SequenceHash> {
+        Some(self.slots[slot.index()].hash).filter(|hash| hash.0 != 0)
+    }
+
+    /// The slot that a lookup of `hash` gives.
+    pub fn lookup(&self, hash: SequenceHash) -> Option<SlotId> {
+        self.index.get(hash)
+    }
+
+    /// Free and cached slots in the order in which they will be taken.
+    pub fn take_order(&self) -> Vec<SlotId> {
+        let mut order: Vec<SlotId> = self.free.iter().rev().copied().collect();
+        let mut at = self.lru.front;
+        while at != NONE {
+            order.push(SlotId(at));
+            at = self.slots[at as usize].next;
+        }
+        order
+    }
+
+    /// Roughly the memory of the pool, in bytes.
+    pub(crate) fn state_bytes(&self) -> usize {
+        let index = if self.caching { 2 * size_of::<(SequenceHash, SlotId)>() } else { 0 };
+        self.slots.len() * (size_of::<Slot>() + size_of::<SlotId>() + index)
+    }
+
+    /// Makes a full block matchable (rule T4). A slot is registered once.
+    pub(crate) fn register(&mut self, slot: SlotId, hash: SequenceHash) {
+        debug_assert_eq!(self.slots[slot.index()].hash.0, 0, "{slot:?} is registered already");
+        self.slots[slot.index()].hash = hash;
+        if let Some(first) = self.index.insert(hash, slot) {
+            let mut last = first;
+            while self.slots[last.index()].same != NONE {
+                last = SlotId(self.slots[last.index()].same);
+            }
+            self.slots[last.index()].same = slot.0;
+        }
+    }
+
+    /// Makes a block unmatchable and says what it was.
+    pub(crate) fn unregister(&mut self, slot: SlotId) -> BlockRef {
+        let Slot { hash, same, .. } = self.slots[slot.index()];
+        let next = (same != NONE).then_some(SlotId(same));
+        let mut at = self.index.get(hash).expect("a registered slot is in the index");
+        if at == slot {
+            self.index.replace(hash, next);
+        } else {
+            while self.slots[at.index()].same != slot.0 {
+                at = SlotId(self.slots[at.index()].same);
+            }
+            self.slots[at.index()].same = same;
+        }
+        let s = &mut self.slots[slot.index()];
+        s.hash = SequenceHash(0);
+        s.same = NONE;
+        BlockRef { slot, hash }
+    }
+
+    /// Ends one reference to each of a request's blocks, last block first. Those that nobody holds any more
+    /// become cached when registered, at the back of the queue; the others go back on top of the free ones.
+    pub(crate) fn release(&mut self, blocks: &[SlotId]) {
+        let stack = self.free.len();
+        for &slot in blocks.iter().rev() {
+            let s = &mut self.slots[slot.index()];
+            debug_assert!(s.tag == Tag::Active && s.refs > 0, "{slot:?} is released but not held");
+            s.refs -= 1;
+            if s.refs > 0 {
+                continue;
+            }
+            self.active -= 1;
+            if s.hash.0 == 0 {
+                s.tag = Tag::Free;
+                self.free.push(slot);
+            } else {
+                s.tag = Tag::Cached;
+                self.cached += 1;
+                self.lru.push_back(&mut self.slots, slot.0);
+            }
+        }
+        // The first to be released is the first to be taken again.
+        self.free[stack..].reverse();
+        self.assert_conserved();
+    }
+
+    pub(crate) fn assert_conserved(&self) {
+        let sum = self.free.len() as u32 + self.reserved + self.active + self.cached;
+        assert_eq!(sum, self.capacity(), "T9: free + reserved + active + cached = capacity");
+    }
+}

@@ -1,0 +1,175 @@
+//! One acquire of G1 slots: prepare → reserve → commit, or abort (rules T1–T5).
+//!
+//! - *Prepare* only reads: it finds which of the wanted blocks are resident.
+//! - *Reserve* promises the missing slots, free ones first, then victims, or changes nothing at all.
+//! - *Commit* applies everything together; *abort* puts everything back as it was, recency order included.
+//!
+//! A [`Reservation`] is a value that ends in `commit` or `abort`; the pool counts the promised slots, and no
+//! count may be left at a stable boundary. Victims lose their content on commit only, so an aborted
+//! transaction leaves no event behind (rule T5).
+
+use tierscope_units::{Idx, SequenceHash, SlotId};
+
+use super::pool::{BlockPool, Tag};
+use crate::fact::{BlockRef, FactLog};
+
+/// What prepare found: the contiguous prefix of wanted blocks that is resident.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hits {
+    pub(crate) slots: Vec<SlotId>,
+    /// How many of them nobody references: a hit on one uses up an available slot.
+    pub(crate) cached: u32,
+}
+
+/// Too few slots: even evicting everything evictable would not do. Nothing changed (rule T3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Exhausted {
+    /// Slots needed, cached hits included.
+    pub(crate) needed: u32,
+    /// Free and evictable slots.
+    pub(crate) obtainable: u32,
+}
+
+/// A promise of slots.
+#[must_use = "a reservation ends in commit or abort"]
+#[derive(Debug)]
+pub(crate) struct Reservation {
+    hits: Hits,
+    /// Promised slots in the order in which they will be used.
+    slots: Vec<SlotId>,
+    /// How many of them were free; the others are victims.
+    from_free: usize,
+}
+
+impl Reservation {
+    /// Blocks that the commit will add to the request: the hits, then the new ones.
+    pub(crate) fn hits(&self) -> &Hits {
+        &self.hits
+    }
+}
+
+impl BlockPool {
+    /// Finds the resident prefix of `hashes` into `hits` (rule T2).
+    pub(crate) fn prepare(&self, hashes: &[SequenceHash], hits: &mut Hits) {
+        hits.slots.clear();
+        hits.cached = 0;
+        if !self.caching {
+            return;
+        }
+        for &hash in hashes {
+            let Some(slot) = self.index.get(hash) else { break };
+            hits.cached += u32::from(self.slots[slot.index()].refs == 0);
+            hits.slots.push(slot);
+        }
+    }
+
+    /// Promises `missing` slots besides the hits, leaving `keep_free` available, or changes nothing.
+    pub(crate) fn reserve(
+        &mut self,
+        hits: Hits,
+        missing: u32,
+        keep_free: u32,
+        spare: &mut Vec<SlotId>,
+    ) -> Result<Reservation, (Hits, Exhausted)> {
+        let needed = missing + hits.cached;
+        let obtainable = self.available();
+        if needed.saturating_add(keep_free) > obtainable {
+            return Err((hits, Exhausted { needed, obtainable }));
+        }
+        for &slot in &hits.slots {
+            let s = &mut self.slots[slot.index()];
+            if s.tag == Tag::Cached {
+                s.tag = Tag::Protected;
+            }
+        }
+        let mut slots = std::mem::take(spare);
+        slots.clear();
+        let from_free = (missing as usize).min(self.free.len());
+        for slot in self.free.drain(self.free.len() - from_free..).rev() {
+            self.slots[slot.index()].tag = Tag::Reserved;
+            slots.push(slot);
+        }
+        self.pick_victims(missing as usize - from_free, &mut slots);
+        self.reserved += missing;
+        self.assert_conserved();
+        Ok(Reservation { hits, slots, from_free })
+    }
+
+    fn pick_victims(&mut self, count: usize, slots: &mut Vec<SlotId>) {
+        // A victim keeps its place in the queue until the commit, so that an abort has nothing to restore.
+        let mut at = self.lru.front;
+        for _ in 0..count {
+            while self.slots[at as usize].tag != Tag::Cached {
+                at = self.slots[at as usize].next;
+            }
+            self.slots[at as usize].tag = Tag::Reserved;
+            slots.push(SlotId(at));
+            at = self.slots[at as usize].next;
+        }
+        self.cached -= count as u32;
+    }
+
+    /// Applies a reservation: the hits gain a reference, the victims lose their content, and all blocks are
+    /// appended to `owned` (rule T4). The evicted contents go to `removed`. Gives back the emptied lists.
+    pub(crate) fn commit(
+        &mut self,
+        reservation: Reservation,
+        owned: &mut Vec<SlotId>,
+        removed: &mut Vec<BlockRef>,
+    ) -> (Hits, Vec<SlotId>) {
+        let Reservation { mut hits, mut slots, from_free } = reservation;
+        for &slot in &hits.slots {
+            if self.slots[slot.index()].tag == Tag::Protected {
+                self.lru.remove(&mut self.slots, slot.0);
+                self.slots[slot.index()].tag = Tag::Active;
+                self.cached -= 1;
+                self.active += 1;
+            }
+            self.slots[slot.index()].refs += 1;
+            owned.push(slot);
+        }
+        for (i, &slot) in slots.iter().enumerate() {
+            if i >= from_free {
+                self.lru.remove(&mut self.slots, slot.0);
+                removed.push(self.unregister(slot));
+            }
+            let s = &mut self.slots[slot.index()];
+            s.tag = Tag::Active;
+            s.refs = 1;
+            owned.push(slot);
+        }
+        self.reserved -= slots.len() as u32;
+        self.active += slots.len() as u32;
+        self.assert_conserved();
+        hits.slots.clear();
+        slots.clear();
+        (hits, slots)
+    }
+
+    /// Takes a reservation back: the state is what it was before (rule T5).
+    #[cfg_attr(not(test), expect(dead_code, reason = "every caller so far commits what it reserved"))]
+    pub(crate) fn abort(&mut self, reservation: Reservation) {
+        let Reservation { hits, slots, from_free } = reservation;
+        for &slot in &hits.slots {
+            let s = &mut self.slots[slot.index()];
+            if s.tag == Tag::Protected {
+                s.tag = Tag::Cached;
+            }
+        }
+        for &victim in &slots[from_free..] {
+            self.slots[victim.index()].tag = Tag::Cached;
+            self.cached += 1;
+        }
+        for &slot in slots[..from_free].iter().rev() {
+            self.slots[slot.index()].tag = Tag::Free;
+            self.free.push(slot);
+        }
+        self.reserved -= slots.len() as u32;
+        self.assert_conserved();
+    }
+}
+
+/// The blocks of a commit as a list in the log.
+pub(crate) fn new_blocks(log: &mut FactLog, owned: &[SlotId]) -> crate::fact::BlockList {
+    log.list(owned.iter().map(|&slot| BlockRef { slot, hash: SequenceHash(0) }))
+}

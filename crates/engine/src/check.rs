@@ -1,0 +1,133 @@
+//! Whole-state invariants (rule T9), for tests, fuzzing, and every input of a debug build.
+
+use tierscope_units::{Idx, SlotId};
+
+use crate::block::lru::NONE;
+use crate::block::pool::{BlockPool, Tag};
+use crate::machine::Engine;
+
+impl Engine {
+    /// Sweeps the whole state.
+    ///
+    /// # Errors
+    ///
+    /// The first broken invariant, in words.
+    pub fn check(&self) -> Result<(), String> {
+        self.pool.check()?;
+        let mut refs = vec![0u32; self.pool.slots.len()];
+        for id in self.requests.ids() {
+            for slot in self.blocks_of(id) {
+                refs[slot.index()] += 1;
+            }
+        }
+        for (index, (slot, &held)) in self.pool.slots.iter().zip(&refs).enumerate() {
+            if slot.refs != held {
+                return Err(format!("slot {index} counts {} references, requests hold {held}", slot.refs));
+            }
+        }
+        if self.pool.reserved != 0 {
+            return Err(format!("{} slots are promised at a stable boundary", self.pool.reserved));
+        }
+        let queued = self.running.len() + self.waiting.len();
+        if queued != self.requests.live_count() {
+            return Err(format!("{queued} requests are queued, {} are live", self.requests.live_count()));
+        }
+        Ok(())
+    }
+
+    /// Small states after every input, large ones now and then.
+    #[cfg(debug_assertions)]
+    pub(crate) fn check_in_debug(&mut self) {
+        self.inputs += 1;
+        if self.pool.slots.len() <= 256 || self.inputs.is_multiple_of(4096) {
+            if let Err(broken) = self.check() {
+                panic!("invariant violated after input {}: {broken}", self.inputs);
+            }
+        }
+    }
+}
+
+impl BlockPool {
+    fn check(&self) -> Result<(), String> {
+        self.check_counts()?;
+        self.check_lists()?;
+        self.check_index()
+    }
+
+    fn check_counts(&self) -> Result<(), String> {
+        let count = |tag: Tag| self.slots.iter().filter(|slot| slot.tag == tag).count() as u32;
+        let counted = [
+            ("free", count(Tag::Free), self.free.len() as u32),
+            ("reserved", count(Tag::Reserved), self.reserved),
+            ("active", count(Tag::Active), self.active),
+            ("cached", count(Tag::Cached), self.cached),
+            ("protected", count(Tag::Protected), 0),
+        ];
+        for (name, found, told) in counted {
+            if found != told {
+                return Err(format!("{found} slots are {name}, the pool counts {told}"));
+            }
+        }
+        for (index, slot) in self.slots.iter().enumerate() {
+            let fits = match slot.tag {
+                Tag::Free => slot.refs == 0 && slot.hash.0 == 0,
+                Tag::Reserved => slot.refs == 0,
+                Tag::Active => slot.refs > 0,
+                Tag::Cached | Tag::Protected => slot.refs == 0 && slot.hash.0 != 0,
+            };
+            if !fits {
+                return Err(format!("slot {index} is {:?} with {} references", slot.tag, slot.refs));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_lists(&self) -> Result<(), String> {
+        let mut seen = 0;
+        let (mut at, mut before) = (self.lru.front, NONE);
+        while at != NONE {
+            let slot = &self.slots[at as usize];
+            if slot.tag != Tag::Cached || slot.prev != before {
+                return Err(format!("slot {at} is in the queue of cached slots and is {:?}", slot.tag));
+            }
+            seen += 1;
+            if seen > self.cached {
+                return Err(format!("the queue holds more than the {} cached slots", self.cached));
+            }
+            (before, at) = (at, slot.next);
+        }
+        if seen != self.cached || before != self.lru.back {
+            return Err(format!("the queue holds {seen} slots, {} are cached", self.cached));
+        }
+        match self.free.iter().find(|slot| self.slots[slot.index()].tag != Tag::Free) {
+            Some(slot) => Err(format!("{slot:?} is on the free stack and is not free")),
+            None => Ok(()),
+        }
+    }
+
+    fn check_index(&self) -> Result<(), String> {
+        let mut registered = 0;
+        let mut firsts = 0;
+        for (index, slot) in (0..).zip(&self.slots) {
+            if slot.hash.0 == 0 {
+                continue;
+            }
+            registered += 1;
+            let Some(first) = self.index.get(slot.hash) else {
+                return Err(format!("slot {index} is full, and its content is not in the index"));
+            };
+            firsts += u32::from(first == SlotId(index));
+            let mut at = first.0;
+            while at != NONE && at != index {
+                at = self.slots[at as usize].same;
+            }
+            if at == NONE {
+                return Err(format!("slot {index} is not among those of its content"));
+            }
+        }
+        match self.index.len() as u32 == firsts {
+            true => Ok(()),
+            false => Err(format!("the index knows {} contents, {registered} slots hold {firsts}", self.index.len())),
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! The machine: composes the parts. Its methods are of four kinds.
+//!
+//! - [`Engine::handle`]: something happened. Call it for everything that happens at an instant.
+//! - [`Engine::poll_command`]: what should be done? Call it until it gives `None`, when nothing more happens at
+//!   this instant (a stable boundary, rule R1).
+//! - [`Engine::next_wake`]: when does the machine want to be asked again, if nothing else happens?
+//! - getters, and [`Engine::facts`] with [`Engine::clear_facts`]: what is now so.
+
+use std::collections::VecDeque;
+
+use tierscope_units::{PassId, RequestId, SimTime, SlotId, TxnId, WorkerId};
+
+use crate::block::BlockPool;
+use crate::block::transaction::Hits;
+use crate::census::{self, CensusRow};
+use crate::command::Command;
+use crate::config::{EngineConfig, Fidelity};
+use crate::fact::{BlockRef, Fact, FactLog, Rejection};
+use crate::input::{Arrival, Input};
+use crate::request::{Live, Phase, Requests};
+use crate::schedule::{BlockedHead, Row};
+
+/// One worker with its G1 and its scheduler, as a pure state machine (rules E1, E2).
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) config: EngineConfig,
+    pub(crate) worker: WorkerId,
+    pub(crate) watermark_blocks: u32,
+    pub(crate) pool: BlockPool,
+    pub(crate) requests: Requests,
+    pub(crate) waiting: VecDeque<Live>,
+    pub(crate) running: Vec<Live>,
+    /// The pass under way.
+    pub(crate) rows: Vec<Row>,
+    in_flight: Option<PassId>,
+    pub(crate) next_pass: PassId,
+    txns: u64,
+    /// Whether anything happened since the last attempt that scheduled nothing (rule R2).
+    stirred: bool,
+    pub(crate) blocked: BlockedHead,
+    pub(crate) scratch: Scratch,
+    pub(crate) facts: FactLog,
+    #[cfg(debug_assertions)]
+    pub(crate) inputs: u64,
+}
+
+/// Buffers that are empty between calls.
+#[derive(Clone, Default)]
+pub(crate) struct Scratch {
+    pub(crate) hits: Hits,
+    pub(crate) slots: Vec<SlotId>,
+    pub(crate) removed: Vec<BlockRef>,
+}
+
+/// An input that cannot be: the caller is at fault, and the machine has not changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputError {
+    /// This request arrived before.
+    DuplicateRequest(RequestId),
+    /// This request never arrived.
+    UnknownRequest(RequestId),
+    /// This pass is not under way.
+    StalePass(PassId),
+}
+
+impl std::fmt::Display for InputError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::DuplicateRequest(id) => write!(f, "{id:?} arrived before: each number arrives once"),
+            Self::UnknownRequest(id) => write!(f, "{id:?} never arrived: only requests that arrived can be cancelled"),
+            Self::StalePass(id) => write!(f, "{id:?} is not under way: each pass ends once"),
+        }
+    }
+}
+
+impl std::error::Error for InputError {}
+
+impl Engine {
+    /// A worker with an empty pool.
+    pub fn new(config: EngineConfig) -> Self {
+        let watermark_blocks = (config.watermark * f64::from(config.g1_blocks)) as u32;
+        Self {
+            worker: WorkerId(0),
+            watermark_blocks,
+            pool: BlockPool::new(config.g1_blocks, config.prefix_caching),
+            config,
+            requests: Requests::default(),
+            waiting: VecDeque::new(),
+            running: Vec::new(),
+            rows: Vec::new(),
+            in_flight: None,
+            next_pass: PassId(0),
+            txns: 0,
+            stirred: false,
+            blocked: BlockedHead::default(),
+            scratch: Scratch::default(),
+            facts: FactLog::default(),
+            #[cfg(debug_assertions)]
+            inputs: 0,
+        }
+    }
+
+    /// Takes in what happened at `now`.
+    pub fn handle(&mut self, now: SimTime, input: Input<'_>) -> Result<(), InputError> {
+        match input {
+            Input::Arrive(arrival) => self.arrive(now, &arrival)?,
+            Input::Cancel(request) => self.cancel(now, request)?,
+            Input::PassEnded(pass) => {
+                if self.in_flight != Some(pass) {
+                    return Err(InputError::StalePass(pass));
+                }
+                self.in_flight = None;
+                self.finish_pass(now, pass);
+            }
+        }
+        self.stirred = true;
+        #[cfg(debug_assertions)]
+        self.check_in_debug();
+        Ok(())
+    }
+
+    /// The next thing to do at `now`, or `None`: then the state is stable until something happens.
+    pub fn poll_command(&mut self, now: SimTime) -> Option<Command> {
+        if self.in_flight.is_some() || !self.stirred {
+            return None;
+        }
+        loop {
+            let (plan, preempted) = self.schedule(now);
+            if !self.rows.is_empty() {
+                self.in_flight = Some(plan.pass);
+                self.next_pass.0 += 1;
+                return Some(Command::StartPass(plan));
+            }
+            // Each round without rows takes a request out of the batch, so there are finitely many (R2).
+            if !preempted {
+                self.stirred = false;
+                return None;
+            }
+        }
+    }
+
+    /// When the machine wants to be asked again, and why. G1 alone sets no timers.
+    pub fn next_wake(&self) -> Option<(SimTime, &'static str)> {
+        None
+    }
+
+    fn arrive(&mut self, now: SimTime, arrival: &Arrival<'_>) -> Result<(), InputError> {
+        let request = arrival.request;
+        if self.requests.has_arrived(request) {
+            return Err(InputError::DuplicateRequest(request));
+        }
+        self.requests.mark_arrived(request);
+        let prompt: u64 = arrival.prompt.iter().map(|run| u64::from(run.len)).sum();
+        let shown = u32::try_from(prompt).unwrap_or(u32::MAX);
+        self.facts.push(
+            now,
+            Fact::Arrived { request, prompt_tokens: shown, output_tokens: arrival.output_tokens },
+        );
+        if let Err(reason) = self.servable(prompt, arrival.output_tokens) {
+            self.facts.push(now, Fact::Rejected { request, reason });
+            return Ok(());
+        }
+        let tokens_max = (prompt + u64::from(arrival.output_tokens)).min(u64::from(self.config.max_model_len));
+        let live = self.requests.insert(arrival, shown, tokens_max as u32, self.config.block_size_tokens);
+        self.waiting.push_back(live);
+        Ok(())
+    }
+
+    /// Whether the request can ever be served; if not, the numbers that show it (rule S4).
+    fn servable(&self, prompt: u64, output: u32) -> Result<(), Rejection> {
+        let max_model_len = self.config.max_model_len;
+        if prompt == 0 || output == 0 {
+            return Err(Rejection::Empty);
+        }
+        if prompt >= u64::from(max_model_len) {
+            return Err(Rejection::ExceedsModelLen { needed_tokens: prompt + 1, max_model_len });
+        }
+        if self.config.fidelity == Fidelity::Exact {
+            return Ok(());
+        }
+        let max_num_batched_tokens = self.config.max_num_batched_tokens;
+        if !self.config.chunked_prefill && prompt > u64::from(max_num_batched_tokens) {
+            let prompt_tokens = prompt as u32;
+            return Err(Rejection::PromptExceedsPass { prompt_tokens, max_num_batched_tokens });
+        }
+        let capacity_blocks = self.pool.capacity();
+        let blocks = |tokens: u64| tokens.div_ceil(u64::from(self.config.block_size_tokens)) as u32;
+        let needed_blocks = blocks(prompt);
+        if needed_blocks > capacity_blocks {
+            return Err(Rejection::PromptExceedsG1 { needed_blocks, capacity_blocks });
+        }
+        // The last output token is sampled and never computed: it needs no room.
+        let longest = (prompt + u64::from(output)).min(u64::from(max_model_len)) - 1;
+        let needed_blocks = blocks(longest);
+        if needed_blocks > capacity_blocks {
+            return Err(Rejection::OutputExceedsG1 { needed_blocks, capacity_blocks });
+        }
+        Ok(())
+    }
+
+    fn cancel(&mut self, now: SimTime, request: RequestId) -> Result<(), InputError> {
+        let Some(live) = self.requests.find(request) else {
+            // A request that ended before its cancellation came is not an error: messages cross.
+            return match self.requests.has_arrived(request) {
+                true => Ok(()),
+                false => Err(InputError::UnknownRequest(request)),
+            };
+        };
+        let r = self.requests.get(live);
+        let output_tokens = r.output_tokens();
+        match r.phase {
+            Phase::Running => self.running.retain(|&other| other != live),
+            Phase::Waiting | Phase::Preempted => self.waiting.retain(|&other| other != live),
+        }
+        self.release_blocks(live);
+        self.requests.remove(live);
+        self.facts.push(now, Fact::Cancelled { request, output_tokens });
+        Ok(())
+    }
+
+    pub(crate) fn next_txn(&mut self) -> TxnId {
+        self.txns += 1;
+        TxnId(self.txns - 1)
+    }
+
+    /// The facts since they were last cleared.
+    pub fn facts(&self) -> &FactLog {
+        &self.facts
+    }
+
+    /// Forgets the facts; the reader has them.
+    pub fn clear_facts(&mut self) {
+        self.facts.clear();
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &EngineConfig {
+        &self.config
+    }
+
+    /// G1.
+    pub fn g1(&self) -> &BlockPool {
+        &self.pool
+    }
+
+    /// The rows of the pass under way, in the order in which they were scheduled; empty when there is none.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The pass under way.
+    pub fn pass_under_way(&self) -> Option<PassId> {
+        self.in_flight
+    }
+
+    pub(crate) fn has_stirred(&self) -> bool {
+        self.stirred
+    }
+
+    /// Requests in the batch, and in the line.
+    pub fn queue_lengths(&self) -> (usize, usize) {
+        (self.running.len(), self.waiting.len())
+    }
+
+    /// Requests in the batch, in order.
+    pub fn running(&self) -> impl Iterator<Item = RequestId> {
+        self.running.iter().map(|&live| self.requests.get(live).id)
+    }
+
+    /// Requests in the line, head first.
+    pub fn waiting(&self) -> impl Iterator<Item = RequestId> {
+        self.waiting.iter().map(|&live| self.requests.get(live).id)
+    }
+
+    /// Whether a request has arrived and not ended.
+    pub fn is_live(&self, request: RequestId) -> bool {
+        self.requests.find(request).is_some()
+    }
+
+    /// Number of requests that have arrived and not ended.
+    pub fn unfinished(&self) -> usize {
+        self.requests.live_count()
+    }
+
+    /// Output tokens of a live request so far.
+    pub fn output_tokens(&self, request: RequestId) -> Option<u32> {
+        self.requests.find(request).map(|live| self.requests.get(live).output_tokens())
+    }
+
+    /// The blocks that a live request holds, in the order of its tokens.
+    pub fn blocks_of(&self, request: RequestId) -> &[SlotId] {
+        self.requests.find(request).map_or(&[], |live| &self.requests.get(live).blocks)
+    }
+
+    /// The requests that hold a slot, in the order of their numbers.
+    pub fn owners(&self, slot: SlotId) -> Vec<RequestId> {
+        self.requests.ids().filter(|&id| self.blocks_of(id).contains(&slot)).collect()
+    }
+
+    /// Roughly the memory that a copy of this state takes, in bytes.
+    pub fn state_bytes(&self) -> usize {
+        self.pool.state_bytes() + self.requests.state_bytes()
+    }
+
+    /// Who waits for what (rule R3).
+    pub fn census(&self) -> Vec<CensusRow> {
+        census::take(self)
+    }
+}

@@ -1,0 +1,265 @@
+//! Live requests: a slab of reused entries, so that nothing is allocated per token or per request in the
+//! steady state.
+
+use tierscope_units::{Idx, RequestId, SequenceHash, SlotId, TokenRun};
+
+use crate::input::Arrival;
+
+/// Where a request is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Waits for its first admission.
+    Waiting,
+    /// In the running batch.
+    Running,
+    /// Gave its blocks back and waits for readmission.
+    Preempted,
+}
+
+/// Index of a live request in the slab.
+pub(crate) type Live = u32;
+const NOT_LIVE: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) id: RequestId,
+    pub(crate) phase: Phase,
+    /// Prompt tokens, and prompt and output tokens known so far.
+    pub(crate) prompt_tokens: u32,
+    pub(crate) tokens: u32,
+    /// Tokens whose KV is computed, or will be when the pass under way ends.
+    pub(crate) computed: u32,
+    /// The number of known tokens at which the request is done.
+    pub(crate) tokens_max: u32,
+    /// Tokens of room in the owned blocks.
+    pub(crate) room: u32,
+    /// The number of computed tokens at which the next block is full and unregistered.
+    pub(crate) next_full: u32,
+    /// Most tokens ever computed: what lies below is recomputed after a preemption.
+    pub(crate) high_water: u32,
+    pub(crate) preemptions: u32,
+    pub(crate) blocks: Vec<SlotId>,
+    pub(crate) content: Content,
+}
+
+impl Request {
+    /// Output tokens so far.
+    pub(crate) fn output_tokens(&self) -> u32 {
+        self.tokens - self.prompt_tokens
+    }
+}
+
+/// The token identities of a request, and the hashes of its full blocks as far as they were needed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Content {
+    runs: Vec<TokenRun>,
+    output_start: u64,
+    root: SequenceHash,
+    hashes: Vec<SequenceHash>,
+    /// Place of the first token that is not hashed yet: a run, and an offset in it. Behind the last run
+    /// lies the output.
+    run: usize,
+    offset: u32,
+}
+
+impl Content {
+    fn reset(&mut self, arrival: &Arrival<'_>) {
+        self.runs.clear();
+        self.runs.extend_from_slice(arrival.prompt);
+        self.output_start = arrival.output_start;
+        self.root = SequenceHash::root(arrival.salt);
+        self.hashes.clear();
+        self.run = 0;
+        self.offset = 0;
+    }
+
+    /// The hashes of the first `blocks` blocks. The tokens must be known that far.
+    pub(crate) fn hashes(&mut self, blocks: usize, block_size: u32) -> &[SequenceHash] {
+        while self.hashes.len() < blocks {
+            let parent = self.parent_of(self.hashes.len());
+            let hash = parent.then(Pieces { content: self, left: block_size });
+            self.hashes.push(hash);
+        }
+        &self.hashes[..blocks]
+    }
+
+    /// The hash that block `index` continues.
+    pub(crate) fn parent_of(&self, index: usize) -> SequenceHash {
+        match index {
+            0 => self.root,
+            _ => self.hashes[index - 1],
+        }
+    }
+}
+
+/// The runs of the next block; advances the content's cursor.
+struct Pieces<'a> {
+    content: &'a mut Content,
+    left: u32,
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = TokenRun;
+
+    fn next(&mut self) -> Option<TokenRun> {
+        if self.left == 0 {
+            return None;
+        }
+        let Content { runs, output_start, run, offset, .. } = &mut *self.content;
+        let piece = match runs.get(*run) {
+            Some(whole) => {
+                let len = (whole.len - *offset).min(self.left);
+                let piece = TokenRun { start: whole.start.wrapping_add(u64::from(*offset)), len };
+                *offset += len;
+                if *offset == whole.len {
+                    *run += 1;
+                    *offset = 0;
+                }
+                piece
+            }
+            None => {
+                let start = output_start.wrapping_add(u64::from(*offset));
+                *offset += self.left;
+                TokenRun { start, len: self.left }
+            }
+        };
+        self.left -= piece.len;
+        Some(piece)
+    }
+}
+
+/// All live requests.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Requests {
+    entries: Vec<Request>,
+    vacant: Vec<Live>,
+    /// By request id: its entry, or [`NOT_LIVE`] when it has not arrived or has ended.
+    live: Vec<Live>,
+    arrived: Vec<bool>,
+}
+
+impl Requests {
+    /// Whether a request of this id has ever arrived.
+    pub(crate) fn has_arrived(&self, id: RequestId) -> bool {
+        self.arrived.get(id.index()).copied().unwrap_or(false)
+    }
+
+    pub(crate) fn mark_arrived(&mut self, id: RequestId) {
+        if self.arrived.len() <= id.index() {
+            self.arrived.resize(id.index() + 1, false);
+            self.live.resize(id.index() + 1, NOT_LIVE);
+        }
+        self.arrived[id.index()] = true;
+    }
+
+    pub(crate) fn find(&self, id: RequestId) -> Option<Live> {
+        self.live.get(id.index()).copied().filter(|&live| live != NOT_LIVE)
+    }
+
+    pub(crate) fn get(&self, live: Live) -> &Request {
+        &self.entries[live as usize]
+    }
+
+    pub(crate) fn get_mut(&mut self, live: Live) -> &mut Request {
+        &mut self.entries[live as usize]
+    }
+
+    /// The ids of all live requests, in order.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = RequestId> {
+        (0..).zip(&self.live).filter(|&(_, &live)| live != NOT_LIVE).map(|(id, _)| RequestId(id))
+    }
+
+    pub(crate) fn live_count(&self) -> usize {
+        self.entries.len() - self.vacant.len()
+    }
+
+    /// Roughly the memory of all entries, in bytes.
+    pub(crate) fn state_bytes(&self) -> usize {
+        self.entries.len() * size_of::<Request>() + self.live.len() * 5
+    }
+
+    pub(crate) fn insert(&mut self, arrival: &Arrival<'_>, prompt_tokens: u32, tokens_max: u32, block: u32) -> Live {
+        let at = self.vacant.pop().unwrap_or_else(|| {
+            self.entries.push(Request::vacant());
+            self.entries.len() as Live - 1
+        });
+        let r = &mut self.entries[at as usize];
+        r.id = arrival.request;
+        r.phase = Phase::Waiting;
+        r.prompt_tokens = prompt_tokens;
+        r.tokens = prompt_tokens;
+        r.computed = 0;
+        r.tokens_max = tokens_max;
+        r.room = 0;
+        r.next_full = block;
+        r.high_water = 0;
+        r.preemptions = 0;
+        r.content.reset(arrival);
+        self.live[arrival.request.index()] = at;
+        at
+    }
+
+    /// Ends a request that owns nothing any more.
+    pub(crate) fn remove(&mut self, live: Live) {
+        let r = &self.entries[live as usize];
+        assert!(r.blocks.is_empty(), "{:?} ends and still holds blocks", r.id);
+        self.live[r.id.index()] = NOT_LIVE;
+        self.vacant.push(live);
+    }
+}
+
+impl Request {
+    fn vacant() -> Self {
+        Self {
+            id: RequestId(0),
+            phase: Phase::Waiting,
+            prompt_tokens: 0,
+            tokens: 0,
+            computed: 0,
+            tokens_max: 0,
+            room: 0,
+            next_full: 0,
+            high_water: 0,
+            preemptions: 0,
+            blocks: Vec::new(),
+            content: Content::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(runs: &[(u64, u32)], output_start: u64) -> Content {
+        let prompt: Vec<TokenRun> = runs.iter().map(|&(start, len)| TokenRun { start, len }).collect();
+        let arrival = Arrival {
+            request: RequestId(0),
+            prompt: &prompt,
+            output_start,
+            output_tokens: 1,
+            salt: 0,
+        };
+        let mut content = Content::default();
+        content.reset(&arrival);
+        content
+    }
+
+    /// A follow-up prompt that repeats a conversation finds the blocks that the output filled.
+    #[test]
+    fn output_blocks_hash_as_the_prompt_that_repeats_them() {
+        let mut first = content(&[(0, 6)], 100);
+        let mut next = content(&[(0, 6), (100, 6), (500, 3)], 900);
+        assert_eq!(first.hashes(3, 4), next.hashes(3, 4));
+    }
+
+    #[test]
+    fn hashes_do_not_depend_on_how_far_was_asked_at_once() {
+        let mut stepwise = content(&[(0, 3), (50, 9)], 100);
+        let mut at_once = stepwise.clone();
+        for blocks in 0..=5 {
+            stepwise.hashes(blocks, 4);
+        }
+        assert_eq!(stepwise.hashes(5, 4), at_once.hashes(5, 4));
+    }
+}

@@ -1,0 +1,163 @@
+//! The one thing a run feeds: every fact once, in order.
+
+use tierscope_engine::{Fact, FactLog, Occupancy};
+use tierscope_units::{Digest, Digester, SimTime};
+
+use crate::infinite::InfiniteCache;
+use crate::report::{Census, Header, Outcome, Report};
+use crate::requests::{self, FactSummary, Requests, Row};
+use crate::series::{Cdf, Occupancies, cdf};
+use crate::{RequestFate, canonical};
+
+/// What the folds are told before the first fact.
+#[derive(Clone, Debug, Default)]
+pub struct FoldSetup {
+    /// Latencies that a request must meet to count as goodput.
+    pub slo: Option<SloLimits>,
+    /// Tokens per block.
+    pub block_size_tokens: u32,
+    /// Blocks of G1.
+    pub g1_blocks: u32,
+    /// Requests of the workload. Those that never arrive count as unfinished.
+    pub requests: u32,
+}
+
+/// Limits of a service level; each holds for every request by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
+pub struct SloLimits {
+    /// Longest time to first token, in nanoseconds.
+    pub ttft_ns: Option<u64>,
+    /// Longest inter-token latency, in nanoseconds; a single-token request meets it.
+    pub itl_ns: Option<u64>,
+    /// Longest time from arrival to the last token, in nanoseconds.
+    pub e2e_ns: Option<u64>,
+}
+
+impl SloLimits {
+    pub(crate) fn met_by(&self, row: &Row) -> bool {
+        let within = |limit: Option<u64>, found: Option<u64>| match (limit, found) {
+            (Some(limit), Some(found)) => found <= limit,
+            _ => true,
+        };
+        within(self.ttft_ns, row.ttft_ns())
+            && within(self.itl_ns, row.itl_ns())
+            && within(self.e2e_ns, row.e2e_ns())
+    }
+}
+
+/// Sums that belong to no single request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sums {
+    pub(crate) last_ns: u64,
+    pub(crate) passes: u64,
+    pub(crate) preemptions: u64,
+    pub(crate) recomputed_tokens: u64,
+    pub(crate) prefilled_tokens: u64,
+    pub(crate) stored_blocks: u64,
+    pub(crate) removed_blocks: u64,
+    pub(crate) active_max: u32,
+    pub(crate) cached_max: u32,
+    /// The state of G1 as the newest pass began.
+    pub(crate) g1: Occupancy,
+}
+
+/// Digest, metrics and series of a run so far.
+#[derive(Clone, Debug)]
+pub struct Folds {
+    pub(crate) setup: FoldSetup,
+    pub(crate) requests: Requests,
+    pub(crate) sums: Sums,
+    digester: Digester,
+    occupancies: Occupancies,
+}
+
+impl Folds {
+    /// Folds over nothing yet.
+    pub fn new(setup: &FoldSetup) -> Self {
+        Self {
+            setup: setup.clone(),
+            requests: Requests::new(setup.requests),
+            sums: Sums::default(),
+            digester: Digester::default(),
+            occupancies: Occupancies::default(),
+        }
+    }
+
+    /// Reads all facts of a log. The caller clears it.
+    pub fn take(&mut self, log: &FactLog) {
+        for (at, fact) in log.iter() {
+            self.take_fact(at, fact, log);
+        }
+    }
+
+    /// Reads one fact; its block lists lie in `log`.
+    pub fn take_fact(&mut self, at: SimTime, fact: &Fact, log: &FactLog) {
+        canonical::encode(at, fact, log, &mut self.digester);
+        let sums = &mut self.sums;
+        sums.last_ns = at.as_ns();
+        match fact {
+            Fact::PassStarted(start) => {
+                sums.passes += 1;
+                sums.active_max = sums.active_max.max(start.g1.active);
+                sums.cached_max = sums.cached_max.max(start.g1.cached);
+                sums.g1 = start.g1;
+                self.occupancies.take(at, start);
+            }
+            Fact::PassEnded { .. } | Fact::Acquired { .. } | Fact::CapacityExhausted { .. } => {}
+            Fact::Stored { blocks, .. } => sums.stored_blocks += u64::from(blocks.len()),
+            Fact::Removed { blocks } => sums.removed_blocks += u64::from(blocks.len()),
+            Fact::Prefilled { tokens, recomputed, .. } => {
+                sums.prefilled_tokens += u64::from(*tokens);
+                sums.recomputed_tokens += u64::from(*recomputed);
+            }
+            Fact::Preempted { .. } => {
+                sums.preemptions += 1;
+                requests::take(&mut self.requests, at, fact);
+            }
+            _ => requests::take(&mut self.requests, at, fact),
+        }
+    }
+
+    /// The digest of the facts so far (rule E4).
+    pub fn digest(&self) -> Digest {
+        self.digester.finish()
+    }
+
+    /// What expectations may ask about requests.
+    pub fn summary(&self) -> FactSummary {
+        self.requests.summary()
+    }
+
+    /// Occupancy over time.
+    pub fn occupancies(&self) -> &Occupancies {
+        &self.occupancies
+    }
+
+    /// Distributions of the latencies of completed requests.
+    pub fn latency_cdf(&self) -> Cdf {
+        Cdf {
+            ttft_ns: cdf(&self.latencies(Row::ttft_ns)),
+            itl_ns: cdf(&self.latencies(Row::itl_ns)),
+            e2e_ns: cdf(&self.latencies(Row::e2e_ns)),
+        }
+    }
+
+    /// The report of the facts so far.
+    pub fn report(
+        &self,
+        header: Header,
+        outcome: Outcome,
+        infinite: InfiniteCache,
+        census: Option<&Census>,
+    ) -> Report {
+        Report::new(self, header, outcome, infinite, census)
+    }
+
+    /// One latency of every completed request that has it, ascending.
+    pub(crate) fn latencies(&self, metric: impl Fn(&Row) -> Option<u64>) -> Vec<u64> {
+        let completed = self.requests.rows().iter().filter(|row| row.fate == RequestFate::Completed);
+        let mut values: Vec<u64> = completed.filter_map(metric).collect();
+        values.sort_unstable();
+        values
+    }
+}

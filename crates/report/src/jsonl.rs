@@ -1,0 +1,253 @@
+//! Facts as JSON lines: one object a fact, its kind under `fact`, its time under `at_ns`.
+//!
+//! Numbers carry their units in their names; a block list is `[[slot, "hash"], …]` with the hash in 16
+//! hexadecimal digits, because 64-bit numbers are not safe in every JSON reader. Every line ends with a
+//! newline. The output of equal runs is equal, byte for byte.
+//!
+//! Deliberately absent: a reader, and `serde` (the shape is fixed, and a run writes millions of lines).
+
+use std::fmt::Write;
+
+use tierscope_engine::{BlockList, Caller, Fact, FactLog, PassStart, Rejection};
+use tierscope_units::SimTime;
+
+use crate::rejection;
+
+/// Appends one fact as a line.
+pub fn write_fact(out: &mut String, at: SimTime, fact: &Fact, log: &FactLog) {
+    let mut line = Line { out, log };
+    line.open(kind(fact), at);
+    match *fact {
+        Fact::Arrived { request, prompt_tokens, output_tokens } => {
+            line.number("request", request.0);
+            line.number("prompt_tokens", prompt_tokens);
+            line.number("output_tokens", output_tokens);
+        }
+        Fact::Rejected { request, reason } => {
+            line.number("request", request.0);
+            line.rejection(reason);
+        }
+        Fact::Acquired { txn, request, caller, active_hits, cached_hits, missing } => {
+            line.number("txn", txn.0);
+            line.number("request", request.0);
+            line.word("caller", caller_name(caller));
+            line.number("active_hit_blocks", active_hits);
+            line.number("cached_hit_blocks", cached_hits);
+            line.blocks("missing_blocks", missing);
+        }
+        Fact::CapacityExhausted { txn, request, caller, needed, obtainable } => {
+            line.number("txn", txn.0);
+            line.number("request", request.0);
+            line.word("caller", caller_name(caller));
+            line.number("needed_blocks", needed);
+            line.number("obtainable_blocks", obtainable);
+        }
+        Fact::Admitted { request, cached_tokens, readmission } => {
+            line.number("request", request.0);
+            line.number("cached_tokens", cached_tokens);
+            line.number("readmission", readmission);
+        }
+        Fact::Stored { request, parent, blocks } => {
+            line.number("request", request.0);
+            line.word("parent", parent);
+            line.blocks("blocks", blocks);
+        }
+        Fact::Removed { blocks } => line.blocks("blocks", blocks),
+        Fact::Preempted { request, lost_tokens, released } => {
+            line.number("request", request.0);
+            line.number("lost_tokens", lost_tokens);
+            line.number("released_blocks", released);
+        }
+        Fact::PassStarted(start) => line.pass(start),
+        Fact::Prefilled { request, tokens, computed_before, recomputed } => {
+            line.number("request", request.0);
+            line.number("tokens", tokens);
+            line.number("computed_before_tokens", computed_before);
+            line.number("recomputed_tokens", recomputed);
+        }
+        Fact::PassEnded { worker, pass } => {
+            line.number("worker", worker.0);
+            line.number("pass", pass.0);
+        }
+        Fact::FirstToken { request } | Fact::SecondToken { request } => line.number("request", request.0),
+        Fact::Finished { request, output_tokens } | Fact::Cancelled { request, output_tokens } => {
+            line.number("request", request.0);
+            line.number("output_tokens", output_tokens);
+        }
+    }
+    line.close();
+}
+
+fn kind(fact: &Fact) -> &'static str {
+    match fact {
+        Fact::Arrived { .. } => "arrived",
+        Fact::Rejected { .. } => "rejected",
+        Fact::Acquired { .. } => "acquired",
+        Fact::CapacityExhausted { .. } => "capacity_exhausted",
+        Fact::Admitted { .. } => "admitted",
+        Fact::Stored { .. } => "stored",
+        Fact::Removed { .. } => "removed",
+        Fact::Preempted { .. } => "preempted",
+        Fact::PassStarted(_) => "pass_started",
+        Fact::Prefilled { .. } => "prefilled",
+        Fact::PassEnded { .. } => "pass_ended",
+        Fact::FirstToken { .. } => "first_token",
+        Fact::SecondToken { .. } => "second_token",
+        Fact::Finished { .. } => "finished",
+        Fact::Cancelled { .. } => "cancelled",
+    }
+}
+
+fn caller_name(caller: Caller) -> &'static str {
+    match caller {
+        Caller::Admission => "admission",
+        Caller::PrefillChunk => "prefill_chunk",
+        Caller::DecodeGrowth => "decode_growth",
+    }
+}
+
+/// A line under way. Writing into a `String` cannot fail, so results of `write!` are dropped.
+struct Line<'a> {
+    out: &'a mut String,
+    log: &'a FactLog,
+}
+
+impl Line<'_> {
+    fn open(&mut self, kind: &str, at: SimTime) {
+        let _ = write!(self.out, r#"{{"fact":"{kind}","at_ns":{}"#, at.as_ns());
+    }
+
+    fn close(&mut self) {
+        self.out.push_str("}\n");
+    }
+
+    /// Anything that prints as a JSON number or truth value.
+    fn number(&mut self, key: &str, value: impl std::fmt::Display) {
+        let _ = write!(self.out, r#","{key}":{value}"#);
+    }
+
+    /// Anything that prints without characters that JSON would escape.
+    fn word(&mut self, key: &str, value: impl std::fmt::Display) {
+        let _ = write!(self.out, r#","{key}":"{value}""#);
+    }
+
+    fn blocks(&mut self, key: &str, list: BlockList) {
+        let _ = write!(self.out, r#","{key}":["#);
+        for (index, block) in self.log.blocks(list).iter().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            let _ = write!(self.out, r#"{comma}[{},"{}"]"#, block.slot.0, block.hash);
+        }
+        self.out.push(']');
+    }
+
+    fn pass(&mut self, start: PassStart) {
+        self.number("worker", start.worker.0);
+        self.number("pass", start.pass.0);
+        self.number("prefill_rows", start.prefill_rows);
+        self.number("prefill_tokens", start.prefill_tokens);
+        self.number("decode_rows", start.decode_rows);
+        self.number("waiting_requests", start.waiting);
+        self.number("g1_free_blocks", start.g1.free);
+        self.number("g1_reserved_blocks", start.g1.reserved);
+        self.number("g1_active_blocks", start.g1.active);
+        self.number("g1_cached_blocks", start.g1.cached);
+    }
+
+    fn rejection(&mut self, reason: Rejection) {
+        self.word("reason", rejection::name(reason));
+        match reason {
+            Rejection::PromptExceedsG1 { needed_blocks, capacity_blocks }
+            | Rejection::OutputExceedsG1 { needed_blocks, capacity_blocks } => {
+                self.number("needed_blocks", needed_blocks);
+                self.number("capacity_blocks", capacity_blocks);
+            }
+            Rejection::ExceedsModelLen { needed_tokens, max_model_len } => {
+                self.number("needed_tokens", needed_tokens);
+                self.number("max_model_len_tokens", max_model_len);
+            }
+            Rejection::PromptExceedsPass { prompt_tokens, max_num_batched_tokens } => {
+                self.number("prompt_tokens", prompt_tokens);
+                self.number("max_num_batched_tokens", max_num_batched_tokens);
+            }
+            Rejection::Empty => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use tierscope_engine::Occupancy;
+    use tierscope_units::{PassId, RequestId, SequenceHash, TxnId, WorkerId};
+
+    fn check(fact: Fact, expected: Expect) {
+        let mut out = String::new();
+        write_fact(&mut out, SimTime::from_ns(1_500), &fact, &FactLog::default());
+        let value: serde_json::Value = serde_json::from_str(&out).expect("a line is JSON");
+        assert_eq!(value["at_ns"], 1_500);
+        expected.assert_eq(&out);
+    }
+
+    #[test]
+    fn facts_are_lines_of_json() {
+        let request = RequestId(7);
+        let blocks = BlockList::default();
+        check(
+            Fact::Arrived { request, prompt_tokens: 512, output_tokens: 8 },
+            expect![[r#"
+            {"fact":"arrived","at_ns":1500,"request":7,"prompt_tokens":512,"output_tokens":8}
+        "#]],
+        );
+        check(
+            Fact::Rejected {
+                request,
+                reason: Rejection::PromptExceedsG1 { needed_blocks: 221, capacity_blocks: 200 },
+            },
+            expect![[r#"
+                {"fact":"rejected","at_ns":1500,"request":7,"reason":"prompt_exceeds_g1","needed_blocks":221,"capacity_blocks":200}
+            "#]],
+        );
+        let (txn, caller) = (TxnId(3), Caller::DecodeGrowth);
+        let acquired =
+            Fact::Acquired { txn, request, caller, active_hits: 1, cached_hits: 2, missing: blocks };
+        check(
+            acquired,
+            expect![[r#"
+            {"fact":"acquired","at_ns":1500,"txn":3,"request":7,"caller":"decode_growth","active_hit_blocks":1,"cached_hit_blocks":2,"missing_blocks":[]}
+        "#]],
+        );
+        check(
+            Fact::Admitted { request, cached_tokens: 64, readmission: true },
+            expect![[r#"
+            {"fact":"admitted","at_ns":1500,"request":7,"cached_tokens":64,"readmission":true}
+        "#]],
+        );
+        check(
+            Fact::Stored { request, parent: SequenceHash(0xabc), blocks },
+            expect![[r#"
+            {"fact":"stored","at_ns":1500,"request":7,"parent":"0000000000000abc","blocks":[]}
+        "#]],
+        );
+        check(
+            Fact::PassStarted(PassStart {
+                worker: WorkerId(0),
+                pass: PassId(12),
+                prefill_rows: 1,
+                prefill_tokens: 512,
+                decode_rows: 3,
+                waiting: 2,
+                g1: Occupancy { free: 1, reserved: 0, active: 5, cached: 4 },
+            }),
+            expect![[r#"
+                {"fact":"pass_started","at_ns":1500,"worker":0,"pass":12,"prefill_rows":1,"prefill_tokens":512,"decode_rows":3,"waiting_requests":2,"g1_free_blocks":1,"g1_reserved_blocks":0,"g1_active_blocks":5,"g1_cached_blocks":4}
+            "#]],
+        );
+        check(
+            Fact::Finished { request, output_tokens: 8 },
+            expect![[r#"
+            {"fact":"finished","at_ns":1500,"request":7,"output_tokens":8}
+        "#]],
+        );
+    }
+}

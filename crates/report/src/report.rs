@@ -1,0 +1,398 @@
+//! The report: what a run came to, under stable keys.
+//!
+//! Keys are a contract with scripts: more may be added, none renamed without a note in the changelog. Fields
+//! serialise in the order of their declaration. Times are whole nanoseconds, ratios 0 to 1.
+//!
+//! Deliberately absent: series (see [`crate::series`]), and judgement.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tierscope_units::time::NS_PER_S;
+
+use crate::folds::{Folds, SloLimits};
+use crate::infinite::InfiniteCache;
+use crate::rejection::Rejected;
+use crate::requests::{RequestFate, Row};
+use crate::statistics::Summary;
+
+/// What a hit ratio of this report means (rule P2).
+pub const HIT_RATIO_DEFINITION: &str = "prompt tokens found in full cached blocks of the contiguous prefix at \
+    a request's first admission, by prompt tokens of admitted requests; the last token is always recomputed; \
+    readmission after preemption counts apart, by the tokens to compute again; infinite_cache is the same \
+    over all prompts for a cache that keeps every earlier prompt and output";
+
+/// What the report says about the run besides its facts.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Header {
+    /// Version of Tierscope.
+    pub version: String,
+    /// Hash of the scenario's canonical form, hexadecimal.
+    pub scenario_hash: String,
+    /// The seed.
+    pub seed: u64,
+    /// The timing model, with "uncalibrated" where it is.
+    pub timing_model: String,
+    /// The scenario's title.
+    pub title: String,
+}
+
+/// How the run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Every request ended.
+    Finished,
+    /// Requests are unfinished and nothing can happen any more (rule R3).
+    DeadEnd,
+    /// The run was stopped.
+    Cancelled,
+}
+
+impl Outcome {
+    /// The outcome as the report spells it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::DeadEnd => "dead_end",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// Who waits for what, at the end of a run that did not finish (rule R3).
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Census {
+    /// One row per unfinished request.
+    pub rows: Vec<CensusRow>,
+    /// The requests that wait for each other, each with what it waits for; empty when there is no cycle.
+    pub wait_cycle: Vec<String>,
+}
+
+/// One unfinished request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CensusRow {
+    /// Its number.
+    pub request: u32,
+    /// Where in its life it is.
+    pub phase: String,
+    /// Who has it.
+    pub owner: String,
+    /// What will wake it; `None` is the fault.
+    pub wakeup: Option<String>,
+    /// Blocks that it holds.
+    pub held_blocks: u32,
+    /// Blocks that all its known tokens need.
+    pub needed_blocks: u32,
+}
+
+/// How many requests ended how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
+pub struct RequestCounts {
+    /// Of the workload.
+    pub total: u64,
+    /// With all their output.
+    pub completed: u64,
+    /// Refused at arrival.
+    pub rejected: u64,
+    /// Given up by their client.
+    pub cancelled: u64,
+    /// Ended by a fault.
+    pub failed: u64,
+    /// Not ended, or not arrived.
+    pub unfinished: u64,
+}
+
+/// Tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
+pub struct TokenCounts {
+    /// Of the prompts of requests that arrived, those refused aside.
+    pub input: u64,
+    /// Made for requests that completed or were cancelled.
+    pub output: u64,
+    /// Prompt tokens found cached at first admission.
+    pub cached: u64,
+    /// Computed again after a preemption.
+    pub recomputed: u64,
+    /// Found cached at readmission.
+    pub cached_readmission: u64,
+    /// Computed by prefill rows, recomputed ones among them.
+    pub prefilled: u64,
+}
+
+/// Latencies of completed requests, by AIPerf's definitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
+pub struct Latency {
+    /// Time to first token.
+    pub ttft_ns: Summary,
+    /// From the first token to the second.
+    pub ttst_ns: Summary,
+    /// Inter-token latency: (E2E − TTFT) / (output tokens − 1) of each request.
+    pub itl_ns: Summary,
+    /// The same quantity under vLLM's name.
+    pub tpot_ns: Summary,
+    /// From arrival to the last token.
+    pub e2e_ns: Summary,
+}
+
+/// Rates over the makespan; zero when that is.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize)]
+pub struct Throughput {
+    /// Output tokens per second.
+    pub output_tokens_per_s: f64,
+    /// Completed requests per second.
+    pub requests_per_s: f64,
+    /// Completed requests per second that met the SLO; without one, all.
+    pub goodput_requests_per_s: f64,
+}
+
+/// Hits by the tier they were found in.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize)]
+pub struct TierHits {
+    /// GPU memory.
+    pub g1: f64,
+    /// Host memory.
+    pub g2: f64,
+    /// Local disk.
+    pub g3: f64,
+    /// Object store.
+    pub g4: f64,
+    /// All tiers together.
+    pub total: f64,
+}
+
+/// Hit ratios; see `definition`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct HitRatio {
+    /// What the ratios mean.
+    pub definition: &'static str,
+    /// At first admission, by tier.
+    pub first_admission: TierHits,
+    /// At readmission after preemption.
+    pub readmission: f64,
+    /// Of a cache without limits.
+    pub infinite_cache: f64,
+}
+
+/// One tier's blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
+pub struct TierCounts {
+    /// Blocks in all.
+    pub capacity_blocks: u32,
+    /// Most blocks active at once, as passes began.
+    pub active_max: u32,
+    /// Most blocks cached at once, as passes began.
+    pub cached_max: u32,
+    /// Blocks that became matchable.
+    pub stored: u64,
+    /// Blocks that are matchable no more.
+    pub removed: u64,
+}
+
+/// The tiers of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
+pub struct Tiers {
+    /// GPU memory.
+    pub g1: TierCounts,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// Version of Tierscope.
+    pub tierscope: String,
+    /// The scenario's title.
+    pub title: String,
+    /// Hash of the scenario's canonical form.
+    pub scenario_hash: String,
+    /// The seed.
+    pub seed: u64,
+    /// Digest of the canonical event stream, 32 hexadecimal digits.
+    pub digest: String,
+    /// The timing model, with "uncalibrated" where it is.
+    pub timing_model: String,
+    /// How the run ended.
+    pub outcome: Outcome,
+    /// From the first arrival to the last fact.
+    pub makespan_ns: u64,
+    /// Requests by how they ended.
+    pub requests: RequestCounts,
+    /// Tokens.
+    pub tokens: TokenCounts,
+    /// Latencies.
+    pub latency: Latency,
+    /// Rates.
+    pub throughput: Throughput,
+    /// What goodput demands; null when nothing.
+    pub slo: Option<SloLimits>,
+    /// Hit ratios.
+    pub hit_ratio: HitRatio,
+    /// Preemptions.
+    pub preemptions: u64,
+    /// Forward passes.
+    pub passes: u64,
+    /// Tokens per block.
+    pub block_size_tokens: u32,
+    /// Tiers.
+    pub tiers: Tiers,
+    /// Lanes between tiers: none yet.
+    pub lanes: BTreeMap<String, u64>,
+    /// The first hundred refused requests.
+    pub rejected: Vec<Rejected>,
+    /// The unfinished requests.
+    pub census: Vec<CensusRow>,
+    /// Requests that wait for each other.
+    pub wait_cycle: Vec<String>,
+}
+
+impl Report {
+    pub(crate) fn new(
+        folds: &Folds,
+        header: Header,
+        outcome: Outcome,
+        infinite: InfiniteCache,
+        census: Option<&Census>,
+    ) -> Self {
+        let census = census.cloned().unwrap_or_default();
+        let makespan_ns = makespan(folds);
+        Self {
+            tierscope: header.version,
+            title: header.title,
+            scenario_hash: header.scenario_hash,
+            seed: header.seed,
+            digest: folds.digest().to_string(),
+            timing_model: header.timing_model,
+            outcome,
+            makespan_ns,
+            requests: request_counts(folds),
+            tokens: token_counts(folds),
+            latency: latency(folds),
+            throughput: throughput(folds, makespan_ns),
+            slo: folds.setup.slo,
+            hit_ratio: hit_ratio(folds, infinite),
+            preemptions: folds.sums.preemptions,
+            passes: folds.sums.passes,
+            block_size_tokens: folds.setup.block_size_tokens,
+            tiers: Tiers { g1: g1_counts(folds) },
+            lanes: BTreeMap::new(),
+            rejected: rejected(folds),
+            census: census.rows,
+            wait_cycle: census.wait_cycle,
+        }
+    }
+
+    /// The report as JSON, for people and scripts; ends with a newline.
+    pub fn to_json(&self) -> String {
+        let mut json = serde_json::to_string_pretty(self).unwrap_or_default();
+        json.push('\n');
+        json
+    }
+
+    /// The value at a path of keys with dots between ("latency.ttft_ns.p99"); array places are numbers.
+    /// `None` when there is no such key.
+    pub fn value(&self, path: &str) -> Option<serde_json::Value> {
+        let mut value = &serde_json::to_value(self).ok()?;
+        for key in path.split('.') {
+            value = match value {
+                serde_json::Value::Array(items) => items.get(key.parse::<usize>().ok()?)?,
+                _ => value.get(key)?,
+            };
+        }
+        Some(value.clone())
+    }
+}
+
+/// A share of a whole, zero when there is no whole.
+pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+fn makespan(folds: &Folds) -> u64 {
+    let from = folds.requests.first_arrival_ns();
+    from.map_or(0, |from| folds.sums.last_ns.saturating_sub(from))
+}
+
+fn count(folds: &Folds, fate: RequestFate) -> u64 {
+    folds.requests.rows().iter().filter(|row| row.fate == fate).count() as u64
+}
+
+fn request_counts(folds: &Folds) -> RequestCounts {
+    RequestCounts {
+        total: folds.requests.rows().len() as u64,
+        completed: count(folds, RequestFate::Completed),
+        rejected: count(folds, RequestFate::Rejected),
+        cancelled: count(folds, RequestFate::Cancelled),
+        failed: 0,
+        unfinished: count(folds, RequestFate::Unfinished) + count(folds, RequestFate::Expected),
+    }
+}
+
+fn token_counts(folds: &Folds) -> TokenCounts {
+    let rows = folds.requests.rows().iter().filter(|row| row.fate != RequestFate::Rejected);
+    let mut tokens = TokenCounts {
+        cached: folds.requests.first_admission.cached_tokens,
+        recomputed: folds.sums.recomputed_tokens,
+        cached_readmission: folds.requests.readmission.cached_tokens,
+        prefilled: folds.sums.prefilled_tokens,
+        ..TokenCounts::default()
+    };
+    for row in rows {
+        tokens.input += u64::from(row.prompt_tokens);
+        tokens.output += u64::from(row.output_tokens);
+    }
+    tokens
+}
+
+fn latency(folds: &Folds) -> Latency {
+    let summary = |metric: fn(&Row) -> Option<u64>| Summary::of_sorted(&folds.latencies(metric));
+    let itl_ns = summary(Row::itl_ns);
+    Latency {
+        ttft_ns: summary(Row::ttft_ns),
+        ttst_ns: summary(Row::ttst_ns),
+        itl_ns,
+        tpot_ns: itl_ns,
+        e2e_ns: summary(Row::e2e_ns),
+    }
+}
+
+fn throughput(folds: &Folds, makespan_ns: u64) -> Throughput {
+    let completed = || folds.requests.rows().iter().filter(|row| row.fate == RequestFate::Completed);
+    let good = completed().filter(|row| folds.setup.slo.is_none_or(|slo| slo.met_by(row))).count() as u64;
+    let per_s = |count: u64| match makespan_ns {
+        0 => 0.0,
+        // Exact in integers up to the one division.
+        _ => (u128::from(count) * u128::from(NS_PER_S)) as f64 / makespan_ns as f64,
+    };
+    Throughput {
+        output_tokens_per_s: per_s(token_counts(folds).output),
+        requests_per_s: per_s(completed().count() as u64),
+        goodput_requests_per_s: per_s(good),
+    }
+}
+
+fn hit_ratio(folds: &Folds, infinite: InfiniteCache) -> HitRatio {
+    let first = folds.requests.first_admission;
+    let again = folds.requests.readmission;
+    let g1 = ratio(first.cached_tokens, first.asked_tokens);
+    HitRatio {
+        definition: HIT_RATIO_DEFINITION,
+        first_admission: TierHits { g1, total: g1, ..TierHits::default() },
+        readmission: ratio(again.cached_tokens, again.asked_tokens),
+        infinite_cache: infinite.ratio(),
+    }
+}
+
+fn g1_counts(folds: &Folds) -> TierCounts {
+    let sums = &folds.sums;
+    TierCounts {
+        capacity_blocks: folds.setup.g1_blocks,
+        active_max: sums.active_max,
+        cached_max: sums.cached_max,
+        stored: sums.stored_blocks,
+        removed: sums.removed_blocks,
+    }
+}
+
+fn rejected(folds: &Folds) -> Vec<Rejected> {
+    folds.requests.rejected().iter().map(|&(request, reason)| Rejected::new(request, reason)).collect()
+}

@@ -1,0 +1,120 @@
+//! From the node tree to a [`Scenario`]: one decoder for both notations, which goes on after a problem so that
+//! all of them are reported at once.
+
+pub(crate) mod engine;
+pub(crate) mod expect;
+pub(crate) mod fields;
+pub(crate) mod hardware;
+pub(crate) mod requests;
+pub(crate) mod synthetic;
+pub(crate) mod timing;
+pub(crate) mod workload;
+
+use tierscope_engine::EngineConfig;
+
+use crate::hardware::Hardware;
+use crate::node::{Node, Value};
+use crate::problem::Problems;
+use crate::scenario::{Scenario, Slo, WorkloadSpec};
+use crate::trace::TraceFormat;
+use crate::{SCHEMA_VERSION, limit};
+
+use fields::Fields;
+
+/// What the tables of a scenario share while they are decoded.
+pub(crate) struct Notes(pub(crate) Vec<String>);
+
+impl Notes {
+    /// Notes a default that was taken.
+    pub(crate) fn default(&mut self, key: &str, value: impl std::fmt::Display, why: &str) {
+        self.0.push(format!("{key} = {value} ({why})"));
+    }
+}
+
+/// The scenario of a tree; `None` when problems were reported.
+pub(crate) fn scenario(root: &Node, problems: &Problems<'_>) -> Option<Scenario> {
+    let fields = Fields::open(root, "", problems)?;
+    version(&fields);
+    let mut notes = Notes(Vec::new());
+    let title = fields.text("title").unwrap_or_default().to_owned();
+    let lesson = fields.text("lesson").unwrap_or_default().to_owned();
+    let seed = fields.whole("seed", 0, limit::WHOLE_NUMBER).unwrap_or(1);
+    let engine_table = fields.entry("engine").and_then(|entry| Fields::open(&entry.node, "engine", problems));
+    let hardware_table = fields.entry("hardware").and_then(|entry| Fields::open(&entry.node, "hardware", problems));
+    let hardware = hardware::decode(hardware_table, &mut notes);
+    let (mut engine, written) = engine::decode(engine_table, &mut notes);
+    if !written {
+        let at = fields.entry("hardware").map_or(fields.at, |entry| entry.at);
+        engine::derive_g1(&mut engine, &hardware, problems, at, &mut notes);
+    }
+    let timing_table = fields.entry("timing").and_then(|entry| Fields::open(&entry.node, "timing", problems));
+    let timing = timing::decode(timing_table, &hardware, &mut notes);
+    let workload = workload_table(&fields, &engine, &mut notes);
+    let slo = fields.entry("slo").and_then(|entry| Fields::open(&entry.node, "slo", problems)).map(slo);
+    let expect_table = fields.entry("expect").and_then(|entry| Fields::open(&entry.node, "expect", problems));
+    let requests = workload.as_ref().and_then(workload::request_count);
+    let expect = expect_table.map(|table| expect::decode(table, requests)).unwrap_or_default();
+    fields.close();
+    if problems.any() {
+        return None;
+    }
+    let (timing, workload) = (timing?, workload?);
+    Some(Scenario { title, lesson, seed, engine, timing, hardware, workload, slo, expect, defaults: notes.0 })
+}
+
+fn version(fields: &Fields<'_>) {
+    const KEY: &str = "tierscope";
+    let understood = format!("{SCHEMA_VERSION}, the only schema version that this release understands");
+    match fields.entry(KEY) {
+        None => fields.missing(KEY, understood, format!("add {KEY} = {SCHEMA_VERSION} at the top")),
+        Some(entry) if entry.node.value == Value::Int(i128::from(SCHEMA_VERSION)) => {}
+        Some(entry) => fields.refuse(entry, understood, format!("write {KEY} = {SCHEMA_VERSION}, or use the release that wrote it")),
+    }
+}
+
+fn workload_table(fields: &Fields<'_>, engine: &EngineConfig, notes: &mut Notes) -> Option<WorkloadSpec> {
+    let Some(entry) = fields.entry("workload") else {
+        let mend = "add [workload] with kind = \"synthetic\", \"requests\" or \"trace\"";
+        fields.missing("workload", "a table that says which requests arrive", mend);
+        return None;
+    };
+    let spec = workload::decode(Fields::open(&entry.node, "workload", fields.problems)?, notes)?;
+    if let WorkloadSpec::Trace(trace) = &spec {
+        let hashed = trace.format != Some(TraceFormat::AzureCsv) && !trace.file.ends_with(".csv");
+        let block = engine.block_size_tokens;
+        if hashed && !trace.trace_block_tokens.is_multiple_of(block.max(1)) {
+            let (expected, mend) = workload::divisors(trace.trace_block_tokens);
+            fields.problems.report(place_of_block_size(fields), "engine.block_size_tokens", block.to_string(), expected, mend);
+        }
+    }
+    Some(spec)
+}
+
+fn place_of_block_size(fields: &Fields<'_>) -> usize {
+    let engine = fields.entry("engine");
+    let inner = engine.and_then(|entry| entry.node.entries()).unwrap_or_default();
+    let block = inner.iter().find(|entry| entry.key == "block_size_tokens");
+    block.map(|entry| entry.node.at).or(engine.map(|entry| entry.at)).unwrap_or(fields.at)
+}
+
+fn slo(fields: Fields<'_>) -> Slo {
+    let slo = Slo {
+        ttft: fields.milliseconds("ttft_ms"),
+        itl: fields.milliseconds("itl_ms"),
+        e2e: fields.milliseconds("e2e_ms"),
+    };
+    fields.close();
+    slo
+}
+
+/// The hardware of a scenario that names none.
+pub(crate) fn bare_hardware() -> Hardware {
+    Hardware {
+        model: None,
+        gpu: None,
+        tensor_parallel: 1,
+        gpu_memory_utilization: 0.9,
+        kv_bytes_per_token: crate::hardware::DEFAULT_KV_BYTES_PER_TOKEN,
+        kv_bytes_per_token_per_rank: crate::hardware::DEFAULT_KV_BYTES_PER_TOKEN,
+    }
+}

@@ -1,0 +1,38 @@
+//! The limits on everything that comes from outside. Each is checked before memory is taken for what it bounds.
+
+/// Longest scenario text in bytes, as written or as inflated from a link.
+pub const SCENARIO_TEXT_BYTES: usize = 1 << 20;
+/// Most requests of a workload, every turn of every session counted.
+pub const REQUESTS: u64 = 10_000_000;
+/// Most prompt tokens, and most output tokens, of one request (16 Mi).
+pub const TOKENS_PER_REQUEST: u64 = 1 << 24;
+/// Longest line of a trace in bytes (16 MiB).
+pub const TRACE_LINE_BYTES: usize = 1 << 24;
+/// Most keys of one object of a trace line.
+pub const TRACE_ROW_KEYS: usize = 64;
+/// Deepest nesting of a value that a trace line carries besides the known fields.
+pub const TRACE_ROW_DEPTH: usize = 32;
+/// Most token runs of a workload (4 GiB of them).
+pub const RUNS: usize = 1 << 28;
+/// Longest time anywhere in a scenario or trace: ten years of 365 days, in milliseconds.
+pub const TIME_MS: f64 = 10.0 * 365.0 * 86_400_000.0;
+/// The same in nanoseconds.
+pub const TIME_NS: u64 = 10 * 365 * 86_400 * 1_000_000_000;
+/// Most blocks of G1.
+pub const G1_BLOCKS: u64 = 1 << 25;
+/// Most tokens of a block.
+pub const BLOCK_TOKENS: u64 = 1 << 16;
+/// Most requests that run, or are in flight in a closed loop, at once.
+pub const CONCURRENCY: u64 = 1 << 20;
+/// Most tokens of one pass.
+pub const BATCHED_TOKENS: u64 = 1 << 24;
+/// Longest sequence, prompt and output together, in tokens.
+pub const MODEL_LEN: u64 = 1 << 25;
+/// Most ranks that share a model.
+pub const TENSOR_PARALLEL: u64 = 1_024;
+/// Most problems that one reading reports; the last then says that there are more.
+pub const PROBLEMS: usize = 100;
+/// Token ids written in a scenario are below this; ids above are made by the generators.
+pub const RAW_TOKEN_IDS: u64 = 1 << 60;
+/// Largest whole number that a scenario can hold: TOML integers have 63 bits.
+pub const WHOLE_NUMBER: u64 = i64::MAX as u64;

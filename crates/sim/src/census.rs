@@ -1,0 +1,55 @@
+//! Who waits for what, over the machine and the world (rule R3): also the requests that have not arrived.
+
+use tierscope_engine::Wakeup;
+use tierscope_report::{Census, CensusRow};
+use tierscope_scenario::Start;
+use tierscope_units::RequestId;
+
+use crate::simulation::Simulation;
+
+/// Rows of requests that have not arrived are cut off here: the census is for people.
+const UNARRIVED_ROWS_MAX: usize = 100;
+
+/// The census of the instant.
+pub fn census(simulation: &Simulation) -> Census {
+    let engine = simulation.engine();
+    let mut rows: Vec<CensusRow> = engine
+        .census()
+        .into_iter()
+        .map(|row| CensusRow {
+            request: row.request.0,
+            phase: row.phase.name().to_owned(),
+            owner: format!("worker {}", row.owner),
+            wakeup: row.wakeup.map(|wakeup| match wakeup {
+                Wakeup::PassEnd(pass) => format!("end of pass {pass}"),
+                Wakeup::Scheduling => "scheduling at this instant".to_owned(),
+            }),
+            held_blocks: row.held_blocks,
+            needed_blocks: row.needed_blocks,
+        })
+        .collect();
+    let to_come = simulation.arrivals_to_come().map(|(at, request)| (request, format!("arrival at {at}")));
+    let waiting = followers_to_come(simulation);
+    for (request, wakeup) in to_come.chain(waiting).take(UNARRIVED_ROWS_MAX) {
+        rows.push(CensusRow {
+            request: request.0,
+            phase: "not arrived".to_owned(),
+            owner: "client".to_owned(),
+            wakeup: Some(wakeup),
+            held_blocks: 0,
+            needed_blocks: 0,
+        });
+    }
+    Census { rows, wait_cycle: Vec::new() }
+}
+
+/// Requests that follow one that is live now.
+fn followers_to_come(simulation: &Simulation) -> impl Iterator<Item = (RequestId, String)> {
+    let plans = (0..).map(RequestId).zip(&simulation.workload().requests);
+    plans.filter_map(|(id, plan)| match plan.start {
+        Start::After { request, .. } if simulation.engine().is_live(request) => {
+            Some((id, format!("end of request {request}")))
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,26 @@
+//! Why a run cannot go on.
+
+use tierscope_units::{PassId, RequestId};
+
+/// A run that cannot go on; the facts so far stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunError {
+    /// A pass would end past the end of representable time.
+    PassPastEndOfTime(PassId),
+    /// A request would arrive past the end of representable time.
+    ArrivalPastEndOfTime(RequestId),
+}
+
+impl std::fmt::Display for RunError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let years = "584 years; smaller coefficients in [timing] or shorter delays in [workload] keep it in range";
+        match self {
+            Self::PassPastEndOfTime(pass) => write!(f, "pass {pass} would end past the end of time ({years})"),
+            Self::ArrivalPastEndOfTime(request) => {
+                write!(f, "request {request} would arrive past the end of time ({years})")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RunError {}

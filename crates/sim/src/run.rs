@@ -1,0 +1,169 @@
+//! A run with everything that is read off it: report, series, keyframes. Driven in slices, so that a page
+//! can show progress and hear "cancel" in between.
+
+use std::sync::Arc;
+
+use tierscope_engine::FactLog;
+use tierscope_report::{
+    Census, FoldSetup, Folds, Header, InfiniteCache, Outcome, Report, SloLimits, infinite_cache,
+};
+use tierscope_scenario::{Scenario, Workload};
+use tierscope_units::{SimTime, TokenRun};
+
+use crate::census::census;
+use crate::error::RunError;
+use crate::keyframes::Keyframes;
+use crate::simulation::{Progress, Simulation, Step};
+
+/// What a run keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct RunOptions {
+    /// Keep states, so that any time can be sought.
+    pub keyframes: bool,
+}
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunState {
+    /// More is to come.
+    Running,
+    /// Every request has ended.
+    Finished,
+    /// Nothing will happen any more, and requests are unfinished (rule R3).
+    DeadEnd,
+}
+
+/// A run under way or over.
+pub struct Run {
+    simulation: Simulation,
+    folds: Folds,
+    keyframes: Option<Keyframes>,
+    header: Header,
+    state: RunState,
+    census: Option<Census>,
+}
+
+impl Run {
+    /// A run before its first instant.
+    pub fn new(scenario: &Scenario, workload: Arc<Workload>, options: RunOptions) -> Self {
+        let setup = FoldSetup {
+            slo: scenario.slo.as_ref().map(|slo| SloLimits {
+                ttft_ns: slo.ttft.map(|span| span.as_ns()),
+                itl_ns: slo.itl.map(|span| span.as_ns()),
+                e2e_ns: slo.e2e.map(|span| span.as_ns()),
+            }),
+            block_size_tokens: scenario.engine.block_size_tokens,
+            g1_blocks: scenario.engine.g1_blocks,
+            requests: workload.requests.len() as u32,
+        };
+        let header = Header {
+            version: crate::VERSION.to_owned(),
+            scenario_hash: scenario.hash().to_string(),
+            seed: scenario.seed,
+            timing_model: scenario.timing.name().to_owned(),
+            title: scenario.title.clone(),
+        };
+        let simulation = Simulation::new(scenario, workload);
+        let keyframes = options.keyframes.then(|| Keyframes::new(&simulation));
+        let folds = Folds::new(&setup);
+        Self { simulation, folds, keyframes, header, state: RunState::Running, census: None }
+    }
+
+    /// Applies up to `instants` instants, showing the facts to `sink`.
+    ///
+    /// # Errors
+    ///
+    /// When time would leave the representable range; the facts so far stand.
+    pub fn advance(&mut self, instants: u32, mut sink: impl FnMut(&FactLog)) -> Result<RunState, RunError> {
+        for _ in 0..instants {
+            if self.state != RunState::Running {
+                break;
+            }
+            let folds = &mut self.folds;
+            let step = self.simulation.step(|log| {
+                folds.take(log);
+                sink(log);
+            })?;
+            match step {
+                Step::Advanced => self.keep_state(),
+                Step::Finished => self.state = RunState::Finished,
+                Step::DeadEnd => self.stop_dead(),
+            }
+        }
+        Ok(self.state)
+    }
+
+    /// Runs to the end.
+    ///
+    /// # Errors
+    ///
+    /// As [`Run::advance`].
+    pub fn finish(&mut self) -> Result<RunState, RunError> {
+        while self.advance(u32::MAX, |_| {})? == RunState::Running {}
+        Ok(self.state)
+    }
+
+    fn keep_state(&mut self) {
+        if let Some(keyframes) = &mut self.keyframes {
+            keyframes.instant(&self.simulation);
+        }
+    }
+
+    fn stop_dead(&mut self) {
+        self.state = RunState::DeadEnd;
+        self.census = Some(census(&self.simulation));
+    }
+
+    /// Where the run stands.
+    pub fn state(&self) -> RunState {
+        self.state
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> Progress {
+        self.simulation.progress()
+    }
+
+    /// The state at the newest instant.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    /// The folds over all facts so far.
+    pub fn folds(&self) -> &Folds {
+        &self.folds
+    }
+
+    /// The report so far. A run that is not over counts as cancelled.
+    pub fn report(&self) -> Report {
+        let outcome = match self.state {
+            RunState::Running => Outcome::Cancelled,
+            RunState::Finished => Outcome::Finished,
+            RunState::DeadEnd => Outcome::DeadEnd,
+        };
+        let infinite = speed_of_light(self.simulation.workload());
+        self.folds.report(self.header.clone(), outcome, infinite, self.census.as_ref())
+    }
+
+    /// The state after all instants up to `at`. Without keyframes the run is repeated from its beginning, which
+    /// only [`Run::new`] has: then the newest state is given.
+    pub fn seek(&self, at: SimTime) -> Simulation {
+        let Some(keyframes) = &self.keyframes else { return self.simulation.clone() };
+        let mut state = keyframes.before(at);
+        while state.next_time().is_some_and(|next| next <= at && next <= self.simulation.now()) {
+            if state.step(|_| {}).is_err() {
+                break;
+            }
+        }
+        state
+    }
+}
+
+/// What a cache without limits would have hit, by the workload's own content blocks.
+pub fn speed_of_light(workload: &Workload) -> InfiniteCache {
+    let prompts = workload.requests.iter().map(|plan| {
+        let prompt: &[TokenRun] = &workload.runs[plan.runs.start as usize..plan.runs.end as usize];
+        (plan.salt, prompt, TokenRun { start: plan.output_start, len: plan.output_tokens })
+    });
+    infinite_cache(prompts, workload.content_block_tokens)
+}

@@ -1,0 +1,83 @@
+//! `test` and `ci`: the steps, in the order in which they fail soonest.
+
+use std::path::PathBuf;
+
+use crate::run::{Cmd, Result, Steps, target_dir};
+use crate::{browser, page, tidy, tools};
+
+/// Every test.
+pub(crate) fn test() -> Result {
+    let mut steps = Steps::default();
+    every_test(&mut steps)?;
+    println!("\n{}", steps.summary(None));
+    Ok(())
+}
+
+/// Everything that a change must pass.
+pub(crate) fn ci() -> Result {
+    let mut steps = Steps::default();
+    let deny_warnings = ["--", "-D", "warnings"];
+    steps.command("dependencies", &Cmd::new("cargo fetch --locked"))?;
+    steps.command("format", &Cmd::new("cargo fmt --all --check"))?;
+    steps.step("tidy", tidy::run)?;
+    let native = Cmd::new("cargo clippy --workspace --all-targets").args(deny_warnings);
+    steps.command("clippy, native", &native)?;
+    steps.step("the wasm target", tools::ensure_wasm_target)?;
+    steps.command("clippy, wasm32", &clippy_wasm().args(deny_warnings))?;
+    let docs = Cmd::new("cargo doc --workspace --no-deps --quiet").env("RUSTDOCFLAGS", "-D warnings");
+    steps.command("docs", &docs)?;
+    licences(&mut steps)?;
+    every_test(&mut steps)?;
+    println!("\n{}", steps.summary(None));
+    Ok(())
+}
+
+/// The optimized `tierscope`.
+pub(crate) fn release_binary() -> PathBuf {
+    target_dir().join("release").join(format!("tierscope{}", std::env::consts::EXE_SUFFIX))
+}
+
+pub(crate) fn build_release() -> Cmd {
+    Cmd::new("cargo build --release --package tierscope")
+}
+
+fn every_test(steps: &mut Steps) -> Result {
+    native_tests(steps)?;
+    steps.command("the command, optimized", &build_release())?;
+    let scenarios = Cmd::program(release_binary()).args(["test", "tests/scenarios"]);
+    steps.command("scenarios", &scenarios)?;
+    // The wasm import check is part of building the page.
+    steps.step("the page", page::build_if_stale)?;
+    steps.step("browser tests", browser::test)
+}
+
+fn native_tests(steps: &mut Steps) -> Result {
+    if Cmd::new("cargo nextest --version").probe().is_some() {
+        let profile = if std::env::var_os("CI").is_some() { "ci" } else { "default" };
+        let nextest = Cmd::new("cargo nextest run --workspace --profile").arg(profile);
+        steps.command("native tests", &nextest)?;
+    } else {
+        println!("cargo-nextest is not installed: cargo test runs the same tests, more slowly");
+        steps.command("native tests", &Cmd::new("cargo test --workspace --tests"))?;
+    }
+    let doctests =
+        Cmd::new("cargo test --doc --workspace --exclude tierscope-page --exclude tierscope-worker --quiet");
+    steps.command("doctests", &doctests)
+}
+
+fn clippy_wasm() -> Cmd {
+    let pure = tidy::PURE.iter().map(|name| format!("tierscope-{name}"));
+    let packages = pure.chain(["tierscope-page".to_owned(), "tierscope-worker".to_owned()]);
+    packages.fold(Cmd::new("cargo clippy --target wasm32-unknown-unknown"), |command, package| {
+        command.arg("--package").arg(package)
+    })
+}
+
+fn licences(steps: &mut Steps) -> Result {
+    if Cmd::new("cargo deny --version").probe().is_none() {
+        println!("\n── licences: skipped, cargo-deny is not installed");
+        return Ok(());
+    }
+    let deny = Cmd::new("cargo deny --config .config/deny.toml check licenses bans sources");
+    steps.command("licences", &deny)
+}

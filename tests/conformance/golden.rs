@@ -1,0 +1,68 @@
+//! Golden cases as files: a scenario, and one JSON object a step.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+/// A scenario with the steps that vLLM took on it.
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) scenario: Value,
+    pub(crate) config: Value,
+    pub(crate) compact: bool,
+    pub(crate) steps: Vec<Value>,
+}
+
+/// All cases of a folder, by name.
+pub(crate) fn cases(directory: &Path) -> Vec<Case> {
+    let mut names: Vec<String> = std::fs::read_dir(directory.join("golden"))
+        .expect("the folder of golden files can be listed")
+        .filter_map(|entry| {
+            let name = entry.expect("an entry can be read").file_name().into_string().ok()?;
+            Some(name.strip_suffix(".jsonl")?.to_owned())
+        })
+        .collect();
+    names.sort();
+    names.into_iter().map(|name| read(directory, name)).collect()
+}
+
+fn read(directory: &Path, name: String) -> Case {
+    let text = |path: &Path| {
+        std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    let json = |text: &str| -> Value { serde_json::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}")) };
+    let scenario = json(&text(&directory.join(format!("scenarios/{name}.json"))));
+    let golden = text(&directory.join(format!("golden/{name}.jsonl")));
+    let mut lines: Vec<Value> = golden.lines().map(json).collect();
+    let config = lines.remove(0)["config"].take();
+    lines.pop();
+    let compact = scenario.get("detail").is_some_and(|detail| detail != "full");
+    Case { name, scenario, config, compact, steps: lines }
+}
+
+impl Case {
+    /// A configured number.
+    pub(crate) fn number(&self, key: &str) -> Option<u32> {
+        self.config[key].as_u64().map(|n| u32::try_from(n).expect("configured numbers are small"))
+    }
+
+    /// A feature of the scheduler that the engine does not have yet, if the case uses one.
+    pub(crate) fn unsupported(&self) -> Option<&'static str> {
+        let config = &self.config;
+        let on = |key: &str| config[key].as_bool() == Some(true);
+        let given = |key: &str| !config[key].is_null();
+        let resets = self.scenario["resets"].as_array().is_some_and(|resets| !resets.is_empty());
+        [
+            (self.number("cpu_chunks") > Some(0), "an offload connector"),
+            (config["policy"] == "priority", "the priority policy"),
+            (self.number("num_spec_tokens") > Some(0), "speculative decoding"),
+            (on("async_scheduling"), "asynchronous scheduling"),
+            (self.number("prefill_schedule_interval") > Some(1), "a prefill interval"),
+            (given("max_num_active_seqs") || given("max_num_scheduled_tokens"), "separate scheduling limits"),
+            (on("long_prefill_token_threshold_adaptive"), "an adaptive threshold"),
+            (resets, "cache resets"),
+        ]
+        .into_iter()
+        .find_map(|(used, feature)| used.then_some(feature))
+    }
+}

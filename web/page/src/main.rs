@@ -1,0 +1,5 @@
+//! The page's entry.
+
+fn main() {
+    tierscope_page::start();
+}

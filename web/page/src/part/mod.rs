@@ -1,0 +1,15 @@
+//! The parts of the page: each draws what it is given and says what the user did. The style of each lies in
+//! `web/styles` under the same name.
+
+pub(crate) mod board;
+pub(crate) mod census;
+pub(crate) mod editor;
+pub(crate) mod header;
+pub(crate) mod help;
+pub(crate) mod highlight;
+pub(crate) mod latency;
+pub(crate) mod notice;
+pub(crate) mod problems;
+pub(crate) mod results;
+pub(crate) mod timeline;
+pub(crate) mod title;

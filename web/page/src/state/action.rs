@@ -1,0 +1,233 @@
+//! What can happen to the page, and the next state after it.
+
+use std::rc::Rc;
+
+use tierscope_worker::protocol::{FromWorker, ProblemView, RunResult};
+use yew::Reducible;
+
+use super::edit::{self, Draft};
+use super::play::{Pace, Playback};
+use super::report::{Outcome, ReportView};
+use super::{AppState, Ended, Notice, Origin, Phase, Theme, gallery};
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// The user changed the text.
+    Edit(String),
+    /// The user chose a gallery case.
+    Choose(usize),
+    /// The address holds another scenario.
+    OpenLink(String),
+    /// The user asks for a run.
+    Run,
+    /// The user asks to stop it.
+    Cancel,
+    /// The user asks for another seed, or a fresh seed was drawn; a run follows.
+    Reseed(u64),
+    /// The cursor was moved.
+    MoveTo(f64),
+    /// Play or pause.
+    TogglePlay,
+    /// A frame passed while playing.
+    Tick(f64),
+    /// Another pace.
+    SetPace(Pace),
+    /// The pointer left the board.
+    LeaveBoard,
+    /// The user switched the theme.
+    SetTheme(Theme),
+    /// The list of keys opens or closes.
+    ShowHelp(bool),
+    /// A message appears.
+    Notify(Notice),
+    /// The message was read.
+    Dismiss,
+    /// The worker said something.
+    Worker(FromWorker),
+    /// The worker died and was started anew.
+    WorkerDied(String),
+}
+
+impl Reducible for AppState {
+    type Action = Action;
+
+    fn reduce(self: Rc<Self>, action: Action) -> Rc<Self> {
+        let next = (*self).clone().after(action);
+        if next == *self { self } else { Rc::new(next) }
+    }
+}
+
+impl AppState {
+    /// The state after an action.
+    pub fn after(self, action: Action) -> Self {
+        match action {
+            Action::Edit(text) => self.edited(&text),
+            Action::Choose(case) => self.chosen(case),
+            Action::OpenLink(hash) => self.opened_link(&hash),
+            Action::Run if self.can_run() => self.started(),
+            Action::Run => self,
+            Action::Cancel => self.cancelling(),
+            Action::Reseed(seed) => self.reseeded(seed),
+            Action::MoveTo(ns) => self.moved(|at, end_ns| at.paused_at(ns, end_ns)),
+            Action::TogglePlay => self.moved(Playback::toggled),
+            Action::Tick(ms) => self.moved(|at, end_ns| at.ticked(ms, end_ns)),
+            Action::SetPace(pace) => Self { playback: Playback { pace, ..self.playback }, ..self },
+            Action::LeaveBoard => Self { slot: None, ..self },
+            Action::SetTheme(theme) => Self { theme, ..self },
+            Action::ShowHelp(help) => Self { help, ..self },
+            Action::Notify(notice) => Self { notice: Some(notice), ..self },
+            Action::Dismiss => self.dismissed(),
+            Action::Worker(message) => self.told(message),
+            Action::WorkerDied(reason) => self.mourning(&reason),
+        }
+    }
+
+    fn edited(self, text: &str) -> Self {
+        if *self.draft.text == *text {
+            return self;
+        }
+        let origin = match gallery::CASES.iter().position(|case| case.text == text) {
+            Some(case) => Origin::Gallery(case),
+            None => Origin::Edited,
+        };
+        Self { draft: Rc::new(Draft::new(text)), origin, notice: None, ..self }
+    }
+
+    fn chosen(self, case: usize) -> Self {
+        let Some(found) = gallery::CASES.get(case) else { return self };
+        let draft = Rc::new(Draft::new(found.text));
+        Self { draft, origin: Origin::Gallery(case), notice: None, ..self }.started()
+    }
+
+    pub(super) fn opened_link(self, hash: &str) -> Self {
+        match edit::text_of(hash) {
+            Ok(text) if *text == *self.draft.text && self.run > 0 => self,
+            Ok(text) => {
+                let opened = self.edited(&text);
+                let origin = if opened.origin == Origin::Edited { Origin::Link } else { opened.origin };
+                Self { origin, notice: None, ..opened }.started()
+            }
+            Err(error) => {
+                let text = format!("This link cannot be opened. {error} The first gallery case is shown instead.");
+                let draft = Rc::new(Draft::new(gallery::CASES[0].text));
+                let notice = Some(Notice { text, trouble: true });
+                Self { draft, origin: Origin::BrokenLink(0), notice, ..self }.started()
+            }
+        }
+    }
+
+    /// A new run of the text, if it is valid.
+    pub(super) fn started(self) -> Self {
+        if self.draft.scenario.is_none() {
+            return Self { phase: Phase::Idle, board: None, slot: None, ..self };
+        }
+        let fresh = *self.run_text != *self.draft.text;
+        let playback = if fresh { Playback { pace: self.playback.pace, ..Playback::default() } } else { self.playback };
+        Self {
+            run: self.run + 1,
+            run_text: Rc::clone(&self.draft.text),
+            phase: Phase::Running { finished: 0, total: 0, now_ns: 0.0, cancelling: false },
+            playback: Playback { playing: fresh && !self.still, ..playback },
+            board: None,
+            slot: None,
+            ..self
+        }
+    }
+
+    fn cancelling(self) -> Self {
+        match self.phase {
+            Phase::Running { finished, total, now_ns, .. } => {
+                Self { phase: Phase::Running { finished, total, now_ns, cancelling: true }, ..self }
+            }
+            _ => self,
+        }
+    }
+
+    fn reseeded(self, seed: u64) -> Self {
+        match self.draft.with_seed(seed) {
+            Ok(text) => self.edited(&text).started(),
+            Err(text) => Self { notice: Some(Notice { text, trouble: true }), ..self },
+        }
+    }
+
+    fn moved(self, how: impl FnOnce(Playback, f64) -> Playback) -> Self {
+        match self.ended() {
+            Some(ended) => {
+                let playback = how(self.playback, ended.result.end_ns);
+                Self { playback, ..self }
+            }
+            None => self,
+        }
+    }
+
+    fn dismissed(self) -> Self {
+        let origin = match self.origin {
+            Origin::BrokenLink(case) => Origin::Gallery(case),
+            other => other,
+        };
+        Self { notice: None, origin, ..self }
+    }
+
+    fn told(self, message: FromWorker) -> Self {
+        match message {
+            FromWorker::Ready => Self { worker_ready: true, ..self },
+            FromWorker::Progress { run, finished, total, now_ns } if run == self.run => match self.phase {
+                Phase::Running { cancelling, .. } => {
+                    Self { phase: Phase::Running { finished, total, now_ns, cancelling }, ..self }
+                }
+                _ => self,
+            },
+            FromWorker::Done { run, result } if run == self.run => self.ended_with(result),
+            FromWorker::Refused { run, problems } if run == self.run || run == 0 => {
+                Self { phase: Phase::Refused(problems.into()), ..self }
+            }
+            FromWorker::Board { run, board } if run == self.run => Self { board: Some(Rc::new(board)), ..self },
+            FromWorker::Stepped { run, board } if run == self.run => {
+                let playback = Playback { cursor_ns: board.at_ns, playing: false, ..self.playback };
+                Self { playback, board: Some(Rc::new(board)), ..self }
+            }
+            FromWorker::Slot { run, slot } if run == self.run => Self { slot: Some(Rc::new(slot)), ..self },
+            _ => self,
+        }
+    }
+
+    fn ended_with(self, result: RunResult) -> Self {
+        let report = match ReportView::read(&result.report) {
+            Ok(report) => report,
+            Err(error) => {
+                let problem = ProblemView {
+                    found: error,
+                    expected: "the report of this version".to_owned(),
+                    mend: "reload the page, so that page and worker are of the same version".to_owned(),
+                    ..ProblemView::default()
+                };
+                return Self { phase: Phase::Refused(Rc::from([problem])), ..self };
+            }
+        };
+        let playback = match report.outcome {
+            // What is stuck, or was stopped, is of interest where it stopped.
+            Outcome::DeadEnd | Outcome::Cancelled => self.playback.paused_at(result.end_ns, result.end_ns),
+            Outcome::Finished if self.still && self.playback.cursor_ns == 0.0 => {
+                self.playback.paused_at(busiest_ns(&result), result.end_ns)
+            }
+            Outcome::Finished => {
+                Playback { cursor_ns: self.playback.cursor_ns.min(result.end_ns), ..self.playback }
+            }
+        };
+        Self { playback, phase: Phase::Ended(Rc::new(Ended { result, report })), ..self }
+    }
+
+    fn mourning(self, reason: &str) -> Self {
+        let text = format!(
+            "The simulator stopped unexpectedly ({reason}). It was started again; the scenario is unchanged. \
+             Please report the scenario's link."
+        );
+        Self { worker_ready: false, phase: Phase::Idle, notice: Some(Notice { text, trouble: true }), ..self }
+    }
+}
+
+/// The time at which most blocks were active: worth a look where nothing moves by itself.
+fn busiest_ns(result: &RunResult) -> f64 {
+    result.occupancy.iter().rev().max_by_key(|sample| sample.active).map_or(0.0, |sample| sample.at_ns)
+}

@@ -1,0 +1,85 @@
+//! The scenario under the user's hands: text, what the parser says of it, and links.
+
+use std::rc::Rc;
+
+use tierscope_scenario::{Problem, Scenario, link};
+use tierscope_worker::protocol::ProblemView;
+
+/// A text and what the parser says of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Draft {
+    /// The text.
+    pub text: Rc<str>,
+    /// What the page shows of a valid scenario.
+    pub scenario: Option<Rc<Outline>>,
+    /// Its faults, in order of place.
+    pub problems: Rc<[ProblemView]>,
+}
+
+/// What the page shows of a valid scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outline {
+    /// Its title.
+    pub title: String,
+    /// What it teaches.
+    pub lesson: String,
+    /// Its seed.
+    pub seed: u64,
+    /// How pass times are modelled.
+    pub timing: &'static str,
+    /// The defaults that matter.
+    pub defaults: Vec<String>,
+}
+
+impl Draft {
+    /// Parses a text.
+    pub fn new(text: &str) -> Self {
+        let text = Rc::from(text);
+        match tierscope_scenario::parse_any(&text) {
+            Ok(scenario) => Self { text, scenario: Some(Rc::new(outline(scenario))), problems: Rc::from([]) },
+            Err(problems) => Self { text, scenario: None, problems: problems.iter().map(problem_view).collect() },
+        }
+    }
+
+    /// The text with another seed; the fault that stands in the way otherwise.
+    pub fn with_seed(&self, seed: u64) -> Result<String, String> {
+        tierscope_scenario::set(&self.text, &format!("seed={seed}")).map_err(|problem| problem.to_string())
+    }
+}
+
+fn outline(scenario: Scenario) -> Outline {
+    let title = if scenario.title.is_empty() { "Untitled scenario".to_owned() } else { scenario.title };
+    Outline {
+        title,
+        lesson: scenario.lesson,
+        seed: scenario.seed,
+        timing: scenario.timing.name(),
+        defaults: scenario.defaults,
+    }
+}
+
+fn problem_view(problem: &Problem) -> ProblemView {
+    ProblemView {
+        line: problem.line,
+        column: problem.column,
+        key: problem.key.clone(),
+        found: problem.found.clone(),
+        expected: problem.expected.clone(),
+        mend: problem.mend.clone(),
+    }
+}
+
+/// Whether an address holds no scenario at all.
+pub fn is_blank(hash: &str) -> bool {
+    hash.trim_start_matches('#').is_empty()
+}
+
+/// The address part of a text: `#v1.…`.
+pub fn hash_of(text: &str) -> String {
+    format!("#{}", link::encode(text))
+}
+
+/// The text of an address part, or what is wrong with it and what to do.
+pub fn text_of(hash: &str) -> Result<String, String> {
+    link::decode(hash).map_err(|error| error.to_string())
+}

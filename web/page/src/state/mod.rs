@@ -1,0 +1,196 @@
+//! What the page knows, and how it changes: pure, tested natively.
+
+pub mod action;
+pub mod edit;
+pub mod format;
+pub mod gallery;
+pub mod play;
+pub mod report;
+#[cfg(test)]
+mod tests;
+
+use std::rc::Rc;
+
+use tierscope_worker::protocol::{Board, ProblemView, RunResult, SlotView};
+
+pub use action::Action;
+use edit::Draft;
+use play::Playback;
+use report::ReportView;
+
+/// Everything that the page shows follows from this.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AppState {
+    /// The scenario as text, and what the parser says of it.
+    pub draft: Rc<Draft>,
+    /// Where the text came from.
+    pub origin: Origin,
+    /// Whether the worker hears messages.
+    pub worker_ready: bool,
+    /// Number of the newest run; 0 before the first.
+    pub run: u32,
+    /// How far it is.
+    pub phase: Phase,
+    /// The text that the newest run was started with.
+    pub run_text: Rc<str>,
+    /// The cursor in time, and whether it moves.
+    pub playback: Playback,
+    /// The state at the cursor, or the last one that arrived.
+    pub board: Option<Rc<Board>>,
+    /// The block under the pointer.
+    pub slot: Option<Rc<SlotView>>,
+    /// A message across the page.
+    pub notice: Option<Notice>,
+    /// Light, dark, or as the system says.
+    pub theme: Theme,
+    /// Whether the list of keys is open.
+    pub help: bool,
+    /// Whether the user asked for reduced motion: nothing moves by itself then.
+    pub still: bool,
+}
+
+/// Where the text came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The gallery case of this index, unchanged.
+    Gallery(usize),
+    /// A link.
+    Link,
+    /// The user's own hand.
+    Edited,
+    /// A link that could not be read stays in the address bar, and this gallery case stands in for it.
+    BrokenLink(usize),
+}
+
+/// How far the newest run is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Phase {
+    /// Nothing was run yet, or the scenario was refused.
+    Idle,
+    /// Under way.
+    Running { finished: u32, total: u32, now_ns: f64, cancelling: bool },
+    /// Ended: finished, stuck, or cancelled.
+    Ended(Rc<Ended>),
+    /// The worker refused the scenario.
+    Refused(Rc<[ProblemView]>),
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended {
+    /// As the worker sent it.
+    pub result: RunResult,
+    /// The report, read.
+    pub report: ReportView,
+}
+
+/// A message across the page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// What happened, and what to do.
+    pub text: String,
+    /// Whether something went wrong.
+    pub trouble: bool,
+}
+
+/// Light, dark, or as the system says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// As the system says.
+    #[default]
+    System,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+impl Theme {
+    /// The name in storage and in the page's root element.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    /// The theme of a name; the system's for any other word.
+    pub fn of_name(name: &str) -> Self {
+        match name {
+            "light" => Self::Light,
+            "dark" => Self::Dark,
+            _ => Self::System,
+        }
+    }
+
+    /// The next one that the button switches to.
+    pub fn next(self) -> Self {
+        match self {
+            Self::System => Self::Light,
+            Self::Light => Self::Dark,
+            Self::Dark => Self::System,
+        }
+    }
+}
+
+impl AppState {
+    /// The state in which the page opens: what the address holds, or the first gallery case, and a run of it as
+    /// soon as the worker is up.
+    pub fn opening(hash: &str, theme: Theme, still: bool) -> Self {
+        let draft = Rc::new(Draft::new(gallery::CASES[0].text));
+        let state = Self {
+            draft,
+            origin: Origin::Gallery(0),
+            worker_ready: false,
+            run: 0,
+            phase: Phase::Idle,
+            run_text: Rc::from(""),
+            playback: Playback::default(),
+            board: None,
+            slot: None,
+            notice: None,
+            theme,
+            help: false,
+            still,
+        };
+        if edit::is_blank(hash) { state.started() } else { state.opened_link(hash) }
+    }
+
+    /// Whether a run can start now.
+    pub fn can_run(&self) -> bool {
+        self.draft.scenario.is_some() && !self.is_running()
+    }
+
+    /// Whether a run is under way.
+    pub fn is_running(&self) -> bool {
+        matches!(self.phase, Phase::Running { .. })
+    }
+
+    /// What came of the newest run.
+    pub fn ended(&self) -> Option<&Rc<Ended>> {
+        match &self.phase {
+            Phase::Ended(ended) => Some(ended),
+            _ => None,
+        }
+    }
+
+    /// Whether the text has changed since the run that is shown.
+    pub fn is_stale(&self) -> bool {
+        self.ended().is_some() && *self.run_text != *self.draft.text
+    }
+
+    /// The text that the address should hold: none while it has faults, or while a broken link stays visible.
+    pub fn address_text(&self) -> Option<&Rc<str>> {
+        let broken = matches!(self.origin, Origin::BrokenLink(_));
+        (self.draft.scenario.is_some() && !broken).then_some(&self.draft.text)
+    }
+
+    /// The faults to show: the parser's, or what the worker refused.
+    pub fn problems(&self) -> Rc<[ProblemView]> {
+        match &self.phase {
+            Phase::Refused(problems) if *self.run_text == *self.draft.text => Rc::clone(problems),
+            _ => Rc::clone(&self.draft.problems),
+        }
+    }
+}

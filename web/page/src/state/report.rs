@@ -1,0 +1,122 @@
+//! The report as the page reads it: the stable keys that it shows, and nothing else.
+
+use serde::Deserialize;
+
+/// The report.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ReportView {
+    pub tierscope: String,
+    pub digest: String,
+    pub timing_model: String,
+    pub outcome: Outcome,
+    pub makespan_ns: f64,
+    pub requests: Requests,
+    pub tokens: Tokens,
+    pub latency: Latency,
+    pub throughput: Throughput,
+    pub hit_ratio: HitRatio,
+    pub preemptions: u64,
+    pub passes: u64,
+    pub rejected: Vec<Rejected>,
+}
+
+/// A refused request.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Rejected {
+    pub request: u32,
+    pub explanation: String,
+}
+
+/// How the run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    #[default]
+    Finished,
+    DeadEnd,
+    Cancelled,
+}
+
+impl Outcome {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::DeadEnd => "dead end",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Requests {
+    pub total: u64,
+    pub completed: u64,
+    pub rejected: u64,
+    pub cancelled: u64,
+    pub failed: u64,
+    pub unfinished: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Tokens {
+    pub input: u64,
+    pub output: u64,
+    pub cached: u64,
+    pub recomputed: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Latency {
+    pub ttft_ns: Summary,
+    pub itl_ns: Summary,
+    pub e2e_ns: Summary,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Summary {
+    pub avg: f64,
+    pub min: f64,
+    pub max: f64,
+    pub p50: f64,
+    pub p90: f64,
+    pub p99: f64,
+    pub count: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Throughput {
+    pub output_tokens_per_s: f64,
+    pub requests_per_s: f64,
+    pub goodput_requests_per_s: Option<f64>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct HitRatio {
+    pub definition: String,
+    pub first_admission: ByTier,
+    pub readmission: Option<f64>,
+    pub infinite_cache: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ByTier {
+    pub g1: Option<f64>,
+    pub total: Option<f64>,
+}
+
+impl ReportView {
+    /// Reads a report; the parser's words when it is none.
+    pub fn read(json: &str) -> Result<Self, String> {
+        serde_json::from_str(json).map_err(|error| error.to_string())
+    }
+}

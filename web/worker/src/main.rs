@@ -1,0 +1,6 @@
+//! The worker's entry.
+
+fn main() {
+    #[cfg(target_arch = "wasm32")]
+    tierscope_worker::wasm::start();
+}

@@ -1,0 +1,300 @@
+//! What the page and the worker say to each other: one enum each way.
+//!
+//! - Times are whole nanoseconds in an `f64`: exact up to 2⁵³ ns (104 days of simulated time), which is far more
+//!   than any cursor needs. Words that use all 64 bits (digests, hashes) travel as text.
+//! - Every message about a run carries the run's number: what belongs to an older run is dropped by its reader.
+//! - The worker speaks first ([`FromWorker::Ready`]); a message posted before that would be lost.
+
+use serde::{Deserialize, Serialize};
+
+/// What the page asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type")]
+pub enum ToWorker {
+    /// Run this scenario; a run under way is dropped.
+    Run { run: u32, text: String },
+    /// Stop the run and report what came of it so far.
+    Cancel { run: u32 },
+    /// Show the state at a time.
+    Seek { run: u32, at_ns: f64 },
+    /// Show the state at the next or the previous instant at which something happened.
+    Step { run: u32, from_ns: f64, direction: Direction },
+    /// Tell about one block at a time.
+    Inspect { run: u32, at_ns: f64, slot: u32 },
+}
+
+/// Which way a step goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Direction {
+    /// To the previous instant.
+    Back,
+    /// To the next instant.
+    Forward,
+}
+
+/// What the worker answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type")]
+pub enum FromWorker {
+    /// The worker hears messages from now on.
+    Ready,
+    /// How far a run is.
+    Progress { run: u32, finished: u32, total: u32, now_ns: f64 },
+    /// A run ended.
+    Done { run: u32, result: RunResult },
+    /// The scenario cannot be run.
+    Refused { run: u32, problems: Vec<ProblemView> },
+    /// The state at the time that was asked for.
+    Board { run: u32, board: Board },
+    /// The state one step further; the cursor follows it.
+    Stepped { run: u32, board: Board },
+    /// One block.
+    Slot { run: u32, slot: SlotView },
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// The report, as JSON with the stable keys.
+    pub report: String,
+    /// The last instant of the run.
+    pub end_ns: f64,
+    /// Occupancy over time.
+    pub occupancy: Vec<Sample>,
+    /// Latency distributions.
+    pub latency: Vec<Distribution>,
+    /// Time the run took in the worker.
+    pub wall_ms: f64,
+}
+
+/// G1 and the queues at one time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// When.
+    pub at_ns: f64,
+    /// Blocks referenced by a request.
+    pub active: u32,
+    /// Blocks kept for a later hit.
+    pub cached: u32,
+    /// Blocks that hold nothing.
+    pub free: u32,
+    /// Requests waiting.
+    pub waiting: u32,
+    /// Requests running.
+    pub running: u32,
+}
+
+/// The cumulative distribution of one latency: points rise from 0 to 1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    /// Its name as the field writes it: TTFT, ITL, E2E.
+    pub name: String,
+    /// `(nanoseconds, share of requests at or below)`.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// G1 and the requests at one time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Board {
+    /// The time that was asked for.
+    pub asked_ns: f64,
+    /// The last instant at or before it: the state has been so since then.
+    pub at_ns: f64,
+    /// Blocks by state, exact.
+    pub totals: Totals,
+    /// The blocks, in slot order.
+    pub cells: Cells,
+    /// Requests in the running batch.
+    pub running: u32,
+    /// Requests that have arrived and wait.
+    pub waiting: u32,
+    /// Requests that are done.
+    pub finished: u32,
+    /// Who waits for what; at most [`CENSUS_ROWS`] rows.
+    pub census: Vec<CensusRow>,
+    /// How many unfinished requests there are in all.
+    pub census_total: u32,
+}
+
+/// Most census rows in one board.
+pub const CENSUS_ROWS: usize = 200;
+
+/// Blocks by state. The sum is the capacity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Hold nothing.
+    pub free: u32,
+    /// Promised to an open transaction.
+    pub reserved: u32,
+    /// Referenced by one request.
+    pub active: u32,
+    /// Referenced by two or more requests.
+    pub shared: u32,
+    /// Referenced by nobody, kept for a later hit.
+    pub cached: u32,
+}
+
+impl Totals {
+    /// All blocks.
+    pub fn capacity(self) -> u32 {
+        self.in_order().iter().sum()
+    }
+
+    /// The counts in the order of [`BlockState::ALL`].
+    pub fn in_order(self) -> [u32; 5] {
+        [self.free, self.reserved, self.active, self.shared, self.cached]
+    }
+
+    /// The count of one state.
+    pub fn of(self, state: BlockState) -> u32 {
+        self.in_order()[state as usize]
+    }
+
+    /// One block more in a state.
+    pub fn count(&mut self, state: BlockState) {
+        let place = match state {
+            BlockState::Free => &mut self.free,
+            BlockState::Reserved => &mut self.reserved,
+            BlockState::Active => &mut self.active,
+            BlockState::Shared => &mut self.shared,
+            BlockState::Cached => &mut self.cached,
+        };
+        *place += 1;
+    }
+}
+
+/// The states a block is shown in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BlockState {
+    /// Holds nothing.
+    Free,
+    /// Promised to an open transaction.
+    Reserved,
+    /// Referenced by one request.
+    Active,
+    /// Referenced by two or more requests.
+    Shared,
+    /// Referenced by nobody, kept for a later hit.
+    Cached,
+}
+
+impl BlockState {
+    /// In drawing order; the discriminant is the position.
+    pub const ALL: [Self; 5] = [Self::Free, Self::Reserved, Self::Active, Self::Shared, Self::Cached];
+}
+
+/// The blocks as cells: one block a cell, or `per_cell` neighbours together when there are too many to draw.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cells {
+    /// Blocks in each cell; the last cell may hold fewer.
+    pub per_cell: u32,
+    /// For each cell five little-endian `u32` counts, in the order of [`BlockState::ALL`].
+    #[serde(with = "crate::bytes")]
+    pub counts: Vec<u8>,
+}
+
+/// Bytes of one cell.
+const CELL_BYTES: usize = 20;
+
+impl Cells {
+    /// Appends a cell.
+    pub fn push(&mut self, totals: Totals) {
+        for count in totals.in_order() {
+            self.counts.extend_from_slice(&count.to_le_bytes());
+        }
+    }
+
+    /// The number of cells.
+    pub fn len(&self) -> usize {
+        self.counts.len() / CELL_BYTES
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// The counts of each cell.
+    pub fn iter(&self) -> impl Iterator<Item = Totals> {
+        self.counts.chunks_exact(CELL_BYTES).map(|cell| {
+            let at = |i: usize| u32::from_le_bytes([cell[4 * i], cell[4 * i + 1], cell[4 * i + 2], cell[4 * i + 3]]);
+            Totals { free: at(0), reserved: at(1), active: at(2), shared: at(3), cached: at(4) }
+        })
+    }
+
+    /// The counts of one cell.
+    pub fn get(&self, cell: usize) -> Option<Totals> {
+        self.iter().nth(cell)
+    }
+}
+
+/// One unfinished request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CensusRow {
+    /// Its number.
+    pub request: u32,
+    /// What it is in.
+    pub phase: String,
+    /// Who must act next.
+    pub owner: String,
+    /// What will wake it; `None` when nothing will.
+    pub wakeup: Option<String>,
+}
+
+/// One block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlotView {
+    /// Its place.
+    pub slot: u32,
+    /// Its state.
+    pub state: BlockState,
+    /// Whether all its tokens are computed.
+    pub full: bool,
+    /// Its content's hash, 16 hex digits; `None` while it has none.
+    pub hash: Option<String>,
+    /// The requests that reference it.
+    pub owners: Vec<u32>,
+}
+
+/// A fault in the scenario, with its place and mend.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProblemView {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+    /// The key it is about; may be empty.
+    pub key: String,
+    /// What stands there.
+    pub found: String,
+    /// What should stand there.
+    pub expected: String,
+    /// What to do.
+    pub mend: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_keep_every_count() {
+        let mut cells = Cells { per_cell: 70_000, counts: Vec::new() };
+        let totals = Totals { free: 1, reserved: 2, active: 65_536, shared: 0, cached: 4_461 };
+        cells.push(totals);
+        cells.push(Totals::default());
+        assert_eq!(cells.len(), 2);
+        assert_eq!(cells.get(0), Some(totals));
+        assert_eq!(cells.get(2), None);
+    }
+
+    #[test]
+    fn a_state_counts_in_its_own_place() {
+        for state in BlockState::ALL {
+            let mut totals = Totals::default();
+            totals.count(state);
+            assert_eq!(totals.of(state), 1);
+            assert_eq!(totals.capacity(), 1);
+        }
+    }
+}
