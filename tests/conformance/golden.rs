@@ -46,23 +46,13 @@ impl Case {
         self.config[key].as_u64().map(|n| u32::try_from(n).expect("configured numbers are small"))
     }
 
+    /// A configured switch.
+    pub(crate) fn on(&self, key: &str) -> bool {
+        self.config[key].as_bool() == Some(true)
+    }
+
     /// A feature of the scheduler that the engine does not have yet, if the case uses one.
     pub(crate) fn unsupported(&self) -> Option<&'static str> {
-        let config = &self.config;
-        let on = |key: &str| config[key].as_bool() == Some(true);
-        let given = |key: &str| !config[key].is_null();
-        let resets = self.scenario["resets"].as_array().is_some_and(|resets| !resets.is_empty());
-        [
-            (self.number("cpu_chunks") > Some(0), "an offload connector"),
-            (config["policy"] == "priority", "the priority policy"),
-            (self.number("num_spec_tokens") > Some(0), "speculative decoding"),
-            (on("async_scheduling"), "asynchronous scheduling"),
-            (self.number("prefill_schedule_interval") > Some(1), "a prefill interval"),
-            (given("max_num_active_seqs") || given("max_num_scheduled_tokens"), "separate scheduling limits"),
-            (on("long_prefill_token_threshold_adaptive"), "an adaptive threshold"),
-            (resets, "cache resets"),
-        ]
-        .into_iter()
-        .find_map(|(used, feature)| used.then_some(feature))
+        (self.number("cpu_chunks") > Some(0)).then_some("an offload connector")
     }
 }

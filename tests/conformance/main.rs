@@ -5,7 +5,10 @@
 //! blocks by number, preemptions, queues, the free queue, stored and evicted contents, sampled tokens, and the
 //! order of finishing. On a difference the first differing step is printed, both sides.
 
+mod config;
 mod golden;
+mod model;
+mod ops;
 mod replay;
 
 use std::path::PathBuf;

@@ -1,12 +1,15 @@
 //! One case through the engine, each step as the golden file writes it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value, json};
-use tierscope_engine::{Admission, Arrival, Command, Engine, EngineConfig, Fact, Fidelity, Input};
+use tierscope_engine::{Arrival, Command, Engine, Fact, Input, InputError, Rank, Row, Sampled};
 use tierscope_units::{PassId, RequestId, SimTime, SlotId, TokenRun};
 
+use crate::config;
 use crate::golden::Case;
+use crate::model::Model;
+use crate::ops::Ops;
 
 /// Token ids of outputs: `(1 << 20) + out_seed * 4096 + k` (README of the golden files).
 const OUTPUT_BASE: u64 = 1 << 20;
@@ -16,15 +19,16 @@ const OUTPUT_STRIDE: u64 = 4096;
 pub(crate) fn compare(case: &Case) -> Result<usize, String> {
     let mut replay = Replay::new(case);
     for (index, want) in case.steps.iter().enumerate() {
-        let got = replay.step(index as u64);
-        let differing: Vec<String> = got
-            .iter()
-            .filter(|(key, value)| want.get(key.as_str()) != Some(value))
-            .map(|(key, value)| {
-                format!("    {key}\n      vLLM   {}\n      engine {value}", want.get(key).unwrap_or(&Value::Null))
-            })
-            .chain(missing(want, &got))
-            .collect();
+        let mut differing = Vec::new();
+        let got = replay.step(index as u64, want, &mut differing);
+        for (key, value) in &got {
+            if want.get(key) != Some(value) {
+                differing.push(both(key, want.get(key), value));
+            }
+        }
+        let want = want.as_object().expect("a step is an object");
+        let lacking = want.iter().filter(|(key, _)| !got.contains_key(*key) && !compared_apart(key));
+        differing.extend(lacking.map(|(key, value)| both(key, Some(value), &Value::Null)));
         if !differing.is_empty() {
             return Err(format!("{} differs first at step {index}:\n{}", case.name, differing.join("\n")));
         }
@@ -32,15 +36,13 @@ pub(crate) fn compare(case: &Case) -> Result<usize, String> {
     Ok(case.steps.len())
 }
 
-/// Keys of the golden step that the engine's step lacks.
-fn missing(want: &Value, got: &Map<String, Value>) -> Vec<String> {
-    let want = want.as_object().expect("a step is an object");
-    let lacking = want.iter().filter(|(key, _)| !got.contains_key(*key) && compared(key));
-    lacking.map(|(key, value)| format!("    {key}\n      vLLM   {value}\n      engine says nothing")).collect()
+fn both(key: &str, want: Option<&Value>, got: &Value) -> String {
+    format!("    {key}\n      vLLM   {}\n      engine {got}", want.unwrap_or(&Value::Null))
 }
 
-fn compared(key: &str) -> bool {
-    !matches!(key, "ops" | "ops_upd" | "sched_fnv" | "nstore" | "nevict" | "running" | "spec" | "spec_padded")
+/// Keys that are compared by meaning ([`Ops`]), not as written.
+fn compared_apart(key: &str) -> bool {
+    matches!(key, "ops" | "ops_upd")
 }
 
 struct Replay<'a> {
@@ -48,19 +50,33 @@ struct Replay<'a> {
     engine: Engine,
     names: Vec<String>,
     ids: HashMap<String, RequestId>,
-    eos: Vec<Option<u32>>,
+    model: Model,
+    ops: Ops,
+    is_async: bool,
+    /// Asynchronous scheduling: steps whose output is not applied; an empty step has no pass.
+    pipe: VecDeque<(u64, Option<PassId>)>,
+    /// Requests ended since the last scheduling: vLLM schedules once more for them.
+    flush: bool,
 }
 
 impl<'a> Replay<'a> {
     fn new(case: &'a Case) -> Self {
         let requests = case.scenario["requests"].as_array().expect("a scenario has requests");
         let names: Vec<String> = requests.iter().map(|r| r["id"].as_str().expect("an id").to_owned()).collect();
-        let ids = (0..).map(RequestId).zip(&names).map(|(id, name)| (name.clone(), id)).collect();
-        let eos = requests.iter().map(|r| r["eos_at"].as_u64().map(|at| at as u32)).collect();
-        Self { case, engine: Engine::new(config(case)), names, ids, eos }
+        Self {
+            case,
+            engine: Engine::new(config::of(case)),
+            ids: (0..).map(RequestId).zip(&names).map(|(id, name)| (name.clone(), id)).collect(),
+            names,
+            model: Model::of(case),
+            ops: Ops::default(),
+            is_async: case.on("async_scheduling"),
+            pipe: VecDeque::new(),
+            flush: false,
+        }
     }
 
-    fn step(&mut self, step: u64) -> Map<String, Value> {
+    fn step(&mut self, step: u64, want: &Value, differing: &mut Vec<String>) -> Map<String, Value> {
         let now = SimTime::from_ns(step);
         let mut got = Map::new();
         got.insert("step".into(), json!(step));
@@ -69,25 +85,63 @@ impl<'a> Replay<'a> {
         let aborted = self.abort(now, step, "before");
         put(&mut got, "aborted", aborted);
         self.engine.clear_facts();
-        let command = self.engine.poll_command(now);
-        self.scheduled(&mut got);
-        let aborted = self.abort(now, step, "mid");
-        put(&mut got, "aborted_mid", aborted);
+        self.ops.begin_step();
+        // The golden files tell the preemptions of a reset with the step, and the contents it drops not at all.
+        self.reset(now, step, &mut got);
+        let reset = Changes::of(self.engine.facts()).preempted;
         self.engine.clear_facts();
-        if let Some(Command::StartPass(plan)) = command {
-            self.update(now, plan.pass, &mut got);
+        let (running, waiting) = self.engine.queue_lengths();
+        let schedules = !self.is_async || running + waiting > 0 || self.flush;
+        let pass = schedules.then(|| self.engine.poll_command(now)).flatten().and_then(pass_of);
+        self.flush &= !schedules;
+        self.scheduled(pass, &reset, &mut got);
+        self.ops.preempted_by_reset(reset.iter().map(|&id| self.text(id)).collect());
+        self.compare_ops("ops", want, differing);
+        self.engine.clear_facts();
+        let due = self.due(step, schedules, pass);
+        if self.is_async {
+            got.insert("applied".into(), due.map_or(Value::Null, |(step, _)| json!(step)));
         }
+        if let Some((_, pass)) = due {
+            self.update(now, step, pass, &mut got);
+        }
+        self.compare_ops("ops_upd", want, differing);
+        self.engine.clear_facts();
         let order = self.engine.g1().take_order();
         got.insert("free".into(), json!(order.len()));
         if !self.case.compact && order.len() <= 128 {
             got.insert("free_q".into(), blocks(&order));
         }
-        got.insert("free_q_fnv".into(), json!(format!("{:016x}", fnv(&order))));
+        got.insert("free_q_fnv".into(), json!(hex(order.iter().map(|slot| slot.0 + 1))));
+        if self.case.compact {
+            self.ops.count_events(&mut got);
+        }
         got
+    }
+
+    fn compare_ops(&mut self, key: &str, want: &Value, differing: &mut Vec<String>) {
+        match self.case.compact {
+            true => self.ops.tally(self.engine.facts()),
+            false => self.ops.compare(key, self.engine.facts(), &self.names, &want[key], differing),
+        }
+    }
+
+    /// The step whose output is applied now, with its pass unless it scheduled nothing.
+    fn due(&mut self, step: u64, schedules: bool, pass: Option<PassId>) -> Option<(u64, Option<PassId>)> {
+        if !self.is_async {
+            return Some((step, pass));
+        }
+        let (running, waiting) = self.engine.queue_lengths();
+        let more = pass.is_some() || running + waiting > 0 || self.flush;
+        if schedules {
+            self.pipe.push_back((step, pass));
+        }
+        if schedules && self.pipe.len() < 2 && more { None } else { self.pipe.pop_front() }
     }
 
     fn arrive(&mut self, now: SimTime, step: u64) -> Vec<Value> {
         let requests = self.case.scenario["requests"].as_array().expect("a scenario has requests");
+        let ties = config::ties(&self.names);
         let mut added = Vec::new();
         for (index, r) in requests.iter().enumerate() {
             if r["arrival_step"].as_u64().unwrap_or(0) != step {
@@ -95,14 +149,18 @@ impl<'a> Replay<'a> {
             }
             let prompt = prompt(r);
             let seed = r["out_seed"].as_u64().unwrap_or(index as u64);
-            let salt = r["cache_salt"].as_str().map_or(0, |salt| u64::from(salt.as_bytes()[0]));
-            let max_tokens = r["max_tokens"].as_u64().expect("a number") as u32;
+            let sent = r["arrival_time"].as_f64().unwrap_or(step as f64);
             let arrival = Arrival {
                 request: RequestId(index as u32),
                 prompt: &prompt,
                 output_start: OUTPUT_BASE + seed * OUTPUT_STRIDE,
-                output_tokens: self.eos[index].map_or(max_tokens, |at| max_tokens.min(at + 1)),
-                salt,
+                output_tokens: r["max_tokens"].as_u64().expect("a number") as u32,
+                salt: r["cache_salt"].as_str().map_or(0, |salt| u64::from(salt.as_bytes()[0])),
+                rank: Rank {
+                    priority: r["priority"].as_i64().unwrap_or(0) as i32,
+                    sent: SimTime::from_ns((sent * 1e6) as u64),
+                    tie: ties[index],
+                },
             };
             self.engine.handle(now, Input::Arrive(arrival)).expect("each request arrives once");
             added.push(r["id"].clone());
@@ -114,107 +172,168 @@ impl<'a> Replay<'a> {
         let mut aborted = Vec::new();
         for abort in self.case.scenario["aborts"].as_array().into_iter().flatten() {
             let at = abort["when"].as_str().unwrap_or("before");
-            if abort["step"].as_u64() == Some(step) && (at == "mid") == (when == "mid") {
-                let id = self.ids[abort["id"].as_str().expect("an id")];
-                // Aborting a request that has not arrived is nothing to vLLM.
-                let _ = self.engine.handle(now, Input::Cancel(id));
-                aborted.push(abort["id"].clone());
+            if abort["step"].as_u64() != Some(step) || (at == "mid") != (when == "mid") {
+                continue;
             }
+            let id = self.ids[abort["id"].as_str().expect("an id")];
+            self.flush |= self.engine.is_live(id);
+            match self.engine.handle(now, Input::Cancel(id)) {
+                // Aborting a request that has not arrived is nothing to vLLM.
+                Ok(()) | Err(InputError::UnknownRequest(_)) => {}
+                Err(error) => panic!("{}: {error}", self.case.name),
+            }
+            aborted.push(abort["id"].clone());
         }
         aborted
     }
 
-    /// What was scheduled, from the facts and the rows.
-    fn scheduled(&mut self, got: &mut Map<String, Value>) {
-        let engine = &self.engine;
-        let (mut new, mut resumed, mut running, mut preempted) = (vec![], vec![], vec![], vec![]);
-        let mut admitted = HashMap::new();
-        let mut grown: HashMap<RequestId, Vec<SlotId>> = HashMap::new();
-        for (_, fact) in engine.facts().iter() {
-            match fact {
-                Fact::Admitted { request, readmission, .. } => {
-                    admitted.insert(*request, *readmission);
-                }
-                Fact::Acquired { request, missing, .. } => {
-                    let slots = engine.facts().blocks(*missing).iter().map(|block| block.slot);
-                    grown.entry(*request).or_default().extend(slots);
-                }
-                Fact::Preempted { request, .. } => preempted.push(self.name(*request)),
-                _ => {}
+    fn reset(&mut self, now: SimTime, step: u64, got: &mut Map<String, Value>) {
+        for reset in self.case.scenario["resets"].as_array().into_iter().flatten() {
+            if reset["step"].as_u64() == Some(step) {
+                let preempt_running = reset["reset_running"].as_bool().unwrap_or(false);
+                let done = self.engine.handle(now, Input::ResetPrefixCache { preempt_running });
+                got.insert("reset".into(), json!({"ok": done.is_ok(), "reset_running": preempt_running}));
             }
         }
-        let mut total = 0;
-        for row in engine.rows() {
-            total += row.tokens;
-            let head = (self.name(row.request), row.tokens, row.computed_before);
-            match admitted.get(&row.request) {
+    }
+
+    /// What was scheduled, from the facts and the rows.
+    fn scheduled(&mut self, pass: Option<PassId>, reset: &[RequestId], got: &mut Map<String, Value>) {
+        let engine = &self.engine;
+        let rows: &[Row] = pass.map_or(&[], |pass| engine.rows_of(pass));
+        let mut lists: [Vec<(&Row, Vec<SlotId>)>; 3] = Default::default();
+        let changes = Changes::of(engine.facts());
+        for row in rows {
+            match changes.admitted.get(&row.request) {
                 Some(readmission) => {
-                    let list = if *readmission { &mut resumed } else { &mut new };
-                    list.push(json!([head.0, head.1, head.2, blocks(engine.blocks_of(row.request))]));
+                    let all = engine.blocks_of(row.request).to_vec();
+                    lists[usize::from(*readmission)].push((row, all));
                 }
                 None => {
-                    let grown = grown.get(&row.request).map_or(&[][..], |slots| slots);
-                    running.push(json!([head.0, head.1, head.2, blocks(grown)]));
+                    let grown = changes.grown.get(&row.request).cloned().unwrap_or_default();
+                    lists[2].push((row, grown));
                 }
             }
         }
-        put(got, "new", new);
-        put(got, "resumed", resumed);
+        let show = |list: &[(&Row, Vec<SlotId>)]| -> Vec<Value> {
+            list.iter()
+                .map(|(row, slots)| json!([self.name(row.request), row.tokens, row.computed_before, blocks(slots)]))
+                .collect()
+        };
+        put(got, "new", show(&lists[0]));
+        put(got, "resumed", show(&lists[1]));
         if self.case.compact {
-            if !running.is_empty() {
-                got.insert("nrun".into(), json!(running.len()));
+            let plain = |(row, grown): &&(&Row, Vec<SlotId>)| row.tokens != 1 || !grown.is_empty();
+            let special: Vec<_> = lists[2].iter().filter(plain).cloned().collect();
+            put(got, "running", show(&special));
+            if !lists[2].is_empty() {
+                got.insert("nrun".into(), json!(lists[2].len()));
             }
             got.insert("run_len".into(), json!(engine.queue_lengths().0));
             got.insert("wait_len".into(), json!(engine.queue_lengths().1));
+            got.insert("sched_fnv".into(), json!(config::schedule_digest(&lists)));
         } else {
-            put(got, "running", running);
+            put(got, "running", show(&lists[2]));
             got.insert("run_q".into(), engine.running().map(|id| self.name(id)).collect());
             got.insert("wait_q".into(), engine.waiting().map(|id| self.name(id)).collect());
         }
-        put(got, "preempted", preempted);
-        got.insert("total".into(), json!(total));
+        let drafts: Map<String, Value> =
+            rows.iter().filter(|row| row.drafts > 0).map(|row| (self.text(row.request), json!(row.drafts))).collect();
+        if !drafts.is_empty() {
+            got.insert("spec".into(), Value::Object(drafts));
+        }
+        if !self.is_async {
+            put(got, "spec_padded", rows.iter().filter(|row| row.padded).map(|row| self.name(row.request)).collect());
+        }
+        let preempted = reset.iter().chain(&changes.preempted);
+        put(got, "preempted", preempted.map(|&id| self.name(id)).collect());
+        got.insert("total".into(), json!(rows.iter().map(|row| row.tokens).sum::<u32>()));
         got.insert("free_sched".into(), json!(engine.g1().available()));
     }
 
-    /// The end of the pass: who sampled, who finished.
-    fn update(&mut self, now: SimTime, pass: PassId, got: &mut Map<String, Value>) {
-        let rows = self.engine.rows().to_vec();
-        let before: Vec<Option<usize>> = rows.iter().map(|row| self.outputs(row.request)).collect();
-        self.engine.handle(now, Input::PassEnded(pass)).expect("the pass is under way");
+    /// The end of a pass: who sampled, who finished.
+    fn update(&mut self, now: SimTime, step: u64, pass: Option<PassId>, got: &mut Map<String, Value>) {
+        let rows = pass.map_or(Vec::new(), |pass| self.engine.rows_of(pass).to_vec());
+        let outputs = |engine: &Engine| rows.iter().map(|row| engine.output_tokens(row.request)).collect::<Vec<_>>();
+        let sampled: Vec<Sampled> = rows
+            .iter()
+            .zip(outputs(&self.engine))
+            .map(|(row, outputs)| self.model.sample(row, outputs.unwrap_or(0), self.is_async))
+            .collect();
+        let aborted = self.abort(now, step, "mid");
+        put(got, "aborted_mid", aborted);
+        let before = outputs(&self.engine);
+        let Some(pass) = pass else { return };
+        self.engine.handle(now, Input::PassEnded { pass, sampled: &sampled }).expect("the pass is under way");
         let mut finished = Vec::new();
         let mut ended = HashMap::new();
         for (_, fact) in self.engine.facts().iter() {
             if let Fact::Finished { request, output_tokens } = fact {
-                let stop = self.eos[request.0 as usize].is_some_and(|at| at + 1 == *output_tokens);
-                finished.push(json!([self.name(*request), if stop { "stop" } else { "length" }]));
-                ended.insert(*request, *output_tokens as usize);
+                finished.push(json!([self.name(*request), self.model.reason(*request, *output_tokens)]));
+                ended.insert(*request, *output_tokens);
             }
         }
-        let mut sampled = Map::new();
+        self.flush |= !finished.is_empty();
+        let mut kept = Map::new();
         for (row, before) in rows.iter().zip(before) {
-            let after = ended.get(&row.request).copied().or_else(|| self.outputs(row.request));
+            let after = ended.get(&row.request).copied().or_else(|| self.engine.output_tokens(row.request));
             if let (Some(before), Some(after)) = (before, after)
                 && after > before
             {
-                sampled.insert(self.names[row.request.0 as usize].clone(), json!(after - before));
+                kept.insert(self.text(row.request), json!(after - before));
             }
         }
-        if self.case.compact {
-            if !sampled.is_empty() {
-                got.insert("nsampled".into(), json!(sampled.len()));
-            }
-        } else if !sampled.is_empty() {
-            got.insert("sampled".into(), Value::Object(sampled));
+        if !kept.is_empty() && self.case.compact && self.case.number("num_spec_tokens") == Some(0) {
+            got.insert("nsampled".into(), json!(kept.values().filter_map(Value::as_u64).sum::<u64>()));
+        } else if !kept.is_empty() {
+            got.insert("sampled".into(), Value::Object(kept));
         }
         put(got, "finished", finished);
     }
 
-    fn outputs(&self, request: RequestId) -> Option<usize> {
-        self.engine.output_tokens(request).map(|tokens| tokens as usize)
+    fn text(&self, request: RequestId) -> String {
+        self.names[request.0 as usize].clone()
     }
 
     fn name(&self, request: RequestId) -> Value {
         json!(self.names[request.0 as usize])
+    }
+}
+
+/// What the facts of a scheduling say.
+#[derive(Default)]
+struct Changes {
+    /// By request: whether it was a readmission.
+    admitted: HashMap<RequestId, bool>,
+    grown: HashMap<RequestId, Vec<SlotId>>,
+    preempted: Vec<RequestId>,
+}
+
+impl Changes {
+    fn of(facts: &tierscope_engine::FactLog) -> Self {
+        let mut changes = Self::default();
+        for (_, fact) in facts.iter() {
+            match fact {
+                Fact::Admitted { request, readmission, .. } => {
+                    changes.admitted.insert(*request, *readmission);
+                }
+                Fact::Acquired { request, missing, .. } => {
+                    let slots = facts.blocks(*missing).iter().map(|block| block.slot);
+                    changes.grown.entry(*request).or_default().extend(slots);
+                }
+                Fact::Preempted { request, .. } => changes.preempted.push(*request),
+                _ => {}
+            }
+        }
+        changes
+    }
+}
+
+/// A step of vLLM is one attempt to schedule, with or without rows.
+fn pass_of(command: Command) -> Option<PassId> {
+    match command {
+        Command::StartPass(plan) => Some(plan.pass),
+        Command::PollAgain => None,
     }
 }
 
@@ -229,10 +348,12 @@ fn blocks(slots: &[SlotId]) -> Value {
     slots.iter().map(|slot| json!(slot.0 + 1)).collect()
 }
 
-fn fnv(slots: &[SlotId]) -> u64 {
-    slots.iter().flat_map(|slot| (slot.0 + 1).to_le_bytes()).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+/// FNV-1a 64 over numbers as little-endian words of 32 bits, as the golden files have it.
+pub(crate) fn hex(numbers: impl IntoIterator<Item = u32>) -> String {
+    let hash = numbers.into_iter().flat_map(u32::to_le_bytes).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    });
+    format!("{hash:016x}")
 }
 
 fn prompt(request: &Value) -> Vec<TokenRun> {
@@ -244,27 +365,4 @@ fn prompt(request: &Value) -> Vec<TokenRun> {
         len: run[1].as_u64().expect("a length") as u32,
     };
     request["runs"].as_array().expect("a prompt has runs").iter().map(run).collect()
-}
-
-fn config(case: &Case) -> EngineConfig {
-    let number = |key: &str| case.number(key).unwrap_or_else(|| panic!("{}: no {key}", case.name));
-    let on = |key: &str| case.config[key].as_bool().expect("a switch");
-    EngineConfig {
-        block_size_tokens: number("block_size"),
-        g1_blocks: number("num_gpu_blocks") - 1,
-        max_num_seqs: number("max_num_seqs"),
-        max_num_batched_tokens: number("max_num_batched_tokens"),
-        max_model_len: number("max_model_len"),
-        prefix_caching: on("enable_prefix_caching"),
-        chunked_prefill: on("enable_chunked_prefill"),
-        long_prefill_token_threshold: number("long_prefill_token_threshold"),
-        admission: match on("scheduler_reserve_full_isl") {
-            true => Admission::FullPrompt,
-            false => Admission::NextChunk,
-        },
-        fidelity: Fidelity::Exact,
-        // vLLM takes the share of all blocks, its null block included.
-        watermark: case.config["watermark"].as_f64().expect("a share") * f64::from(number("num_gpu_blocks"))
-            / f64::from(number("num_gpu_blocks") - 1),
-    }
 }

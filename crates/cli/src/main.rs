@@ -1,1 +1,50 @@
-fn main() {}
+//! The `tierscope` command: scenarios in, reports out.
+//!
+//! Exit codes: 0 done, 1 an expectation failed, 2 bad usage or input, 3 dead end or invariant violated. All
+//! decisions about blocks and time are made below, in pure crates; here are files, terminals and exit codes.
+//!
+//! Deliberately absent: a second way to do what a scenario says (flags only override its keys).
+
+mod args;
+mod exit;
+mod input;
+mod junit;
+mod link;
+mod output;
+mod progress;
+mod run;
+mod shell;
+mod test;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+use exit::Exit;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let answered = std::panic::catch_unwind(|| match &args.command {
+        Command::Run(args) => run::run(args),
+        Command::Test(args) => test::test(args),
+        Command::Link(args) => link::link(args),
+        Command::Completions(args) => shell::completions(args),
+        Command::Man => shell::man(),
+    });
+    match answered {
+        Ok(Ok(exit)) => exit.into(),
+        Ok(Err(error)) => {
+            output::complain(&format!("{error:#}"));
+            Exit::BadInput.into()
+        }
+        Err(_) => {
+            // The panic's own message is on standard error already.
+            output::complain(
+                "error: an invariant of Tierscope is violated: this is a fault of the program, not of your input\n  \
+                 mend: please report it with the scenario (`tierscope link SCENARIO` packs it into one line)",
+            );
+            Exit::Broken.into()
+        }
+    }
+}

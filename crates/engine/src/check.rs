@@ -39,10 +39,9 @@ impl Engine {
     #[cfg(debug_assertions)]
     pub(crate) fn check_in_debug(&mut self) {
         self.inputs += 1;
-        if self.pool.slots.len() <= 256 || self.inputs.is_multiple_of(4096) {
-            if let Err(broken) = self.check() {
-                panic!("invariant violated after input {}: {broken}", self.inputs);
-            }
+        let due = self.pool.slots.len() <= 256 || self.inputs.is_multiple_of(4096);
+        if due && let Err(broken) = self.check() {
+            panic!("invariant violated after input {}: {broken}", self.inputs);
         }
     }
 }

@@ -7,6 +7,9 @@ use tierscope_units::{PassId, WorkerId};
 pub enum Command {
     /// Run a forward pass and report [`crate::Input::PassEnded`].
     StartPass(PassPlan),
+    /// The attempt to schedule gave no pass but changed the state (a request that runs had to give way to
+    /// nobody's gain): poll again at this instant. At most once for each running request (rule R2).
+    PollAgain,
 }
 
 /// What a pass computes, as far as its duration depends on it.
@@ -22,8 +25,10 @@ pub struct PassPlan {
     pub prefill_tokens: u32,
     /// Query–key pairs of those rows: for n tokens behind c computed ones, n·c + n·(n+1)/2.
     pub prefill_attention_pairs: u64,
-    /// Rows that decode one token.
+    /// Rows that decode: one token each, and their drafts.
     pub decode_rows: u32,
+    /// Tokens computed by those rows.
+    pub decode_tokens: u32,
     /// Tokens of context that those rows read.
     pub decode_context_tokens: u64,
     /// Blocks of G1 in use (referenced) during the pass.

@@ -9,18 +9,32 @@ pub struct EngineConfig {
     pub g1_blocks: u32,
     /// Most requests running at once.
     pub max_num_seqs: u32,
-    /// Most tokens scheduled in one pass.
+    /// Fewer than `max_num_seqs`, when admission shall stop earlier.
+    pub max_num_active_seqs: Option<u32>,
+    /// Most tokens in the batch of one pass, draft slots included.
     pub max_num_batched_tokens: u32,
+    /// Fewer than `max_num_batched_tokens`, when the scheduler shall hand out fewer.
+    pub max_num_scheduled_tokens: Option<u32>,
     /// Longest sequence, prompt and output together, in tokens.
     pub max_model_len: u32,
     /// Whether full blocks are kept and matched by content.
     pub prefix_caching: bool,
     /// Whether a prompt may be computed in several passes.
     pub chunked_prefill: bool,
-    /// Most prefill tokens of one request in one pass while others wait; 0 is no limit.
+    /// Most tokens of one row in one pass while other requests exist; 0 is no limit.
     pub long_prefill_token_threshold: u32,
+    /// Whether that threshold rises to an equal share of the batch.
+    pub long_prefill_token_threshold_adaptive: bool,
+    /// Passes from one that carries prefill to the next that may; 1 is every pass.
+    pub prefill_schedule_interval: u32,
     /// What must fit before a waiting request is admitted.
     pub admission: Admission,
+    /// Who goes first, and who is preempted.
+    pub policy: SchedulingPolicy,
+    /// Whether a pass is scheduled before the output of the one under way is known.
+    pub async_scheduling: bool,
+    /// Draft tokens that are verified in the next pass.
+    pub speculation: Option<Speculation>,
     /// Whether faults of the scheduler that is modelled are mended or reproduced.
     pub fidelity: Fidelity,
     /// Share of G1 that admission leaves free while others run, 0 to 1.
@@ -36,13 +50,80 @@ pub enum Admission {
     NextChunk,
 }
 
+/// The order of the line, and the choice of victims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchedulingPolicy {
+    /// First come, first served; the request admitted last is preempted first.
+    Fcfs,
+    /// The lowest priority number first, then the earliest arrival; the last in that order is preempted first.
+    Priority,
+}
+
+/// Speculative decoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Speculation {
+    /// How drafts are made, as far as it matters to blocks.
+    pub method: DraftMethod,
+    /// Draft tokens per verification.
+    pub tokens: u32,
+}
+
+/// How drafts are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DraftMethod {
+    /// From the text itself: no slots ahead.
+    Ngram,
+    /// By a draft model: slots for all drafts ahead, and one more input token per row.
+    DraftModel,
+    /// By EAGLE heads: slots ahead; a block's identity covers the token behind it.
+    Eagle,
+    /// As EAGLE was before: slots ahead; the last matched block is computed again.
+    EagleDrop,
+}
+
 /// What to do where vLLM's own behaviour is a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fidelity {
-    /// Mend it: a request that can never fit is refused at arrival (rule S4).
+    /// Mend it: a request that can never fit is refused at arrival (rule S4), and blocks that were registered
+    /// for a row that lost its place in the same pass are not matchable (rule T5).
     Mended,
-    /// Reproduce it: such a request waits for ever, and everybody behind it.
+    /// Reproduce it: such a request waits for ever, and everybody behind it; such blocks are hit although
+    /// nobody computed them.
     Exact,
+}
+
+impl EngineConfig {
+    /// Draft tokens per verification; 0 without speculation.
+    pub(crate) fn draft_tokens(&self) -> u32 {
+        self.speculation.map_or(0, |speculation| speculation.tokens)
+    }
+
+    fn draft_method(&self) -> Option<DraftMethod> {
+        self.speculation.map(|speculation| speculation.method)
+    }
+
+    /// Slots that every row reserves ahead of its tokens.
+    pub(crate) fn lookahead_tokens(&self) -> u32 {
+        match self.draft_method() {
+            Some(DraftMethod::DraftModel | DraftMethod::Eagle | DraftMethod::EagleDrop) => self.draft_tokens(),
+            Some(DraftMethod::Ngram) | None => 0,
+        }
+    }
+
+    /// Input tokens that every row takes besides its own.
+    pub(crate) fn draft_slots(&self) -> u32 {
+        u32::from(self.draft_method() == Some(DraftMethod::DraftModel))
+    }
+
+    /// Tokens behind a block that its identity covers.
+    pub(crate) fn hash_lookahead_tokens(&self) -> u32 {
+        u32::from(self.draft_method() == Some(DraftMethod::Eagle))
+    }
+
+    /// Whether the last matched block is computed again.
+    pub(crate) fn drops_last_hit(&self) -> bool {
+        self.draft_method() == Some(DraftMethod::EagleDrop)
+    }
 }
 
 impl Default for EngineConfig {
@@ -52,12 +133,19 @@ impl Default for EngineConfig {
             block_size_tokens: 16,
             g1_blocks: 16_384,
             max_num_seqs: 256,
+            max_num_active_seqs: None,
             max_num_batched_tokens: 8_192,
+            max_num_scheduled_tokens: None,
             max_model_len: 1 << 20,
             prefix_caching: true,
             chunked_prefill: true,
             long_prefill_token_threshold: 0,
+            long_prefill_token_threshold_adaptive: false,
+            prefill_schedule_interval: 1,
             admission: Admission::FullPrompt,
+            policy: SchedulingPolicy::Fcfs,
+            async_scheduling: false,
+            speculation: None,
             fidelity: Fidelity::Mended,
             watermark: 0.0,
         }

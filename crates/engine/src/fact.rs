@@ -27,7 +27,7 @@ pub enum Fact {
     Preempted { request: RequestId, lost_tokens: u32, released: u32 },
     /// A pass began.
     PassStarted(PassStart),
-    /// Tokens scheduled for one prefill row of the pass just started (decode rows are one token each).
+    /// Tokens scheduled for one prefill row of the pass that is about to begin.
     Prefilled { request: RequestId, tokens: u32, computed_before: u32, recomputed: u32 },
     /// A pass ended.
     PassEnded { worker: WorkerId, pass: PassId },
@@ -52,8 +52,10 @@ pub struct PassStart {
     pub prefill_rows: u32,
     /// Tokens computed by them.
     pub prefill_tokens: u32,
-    /// Rows of decode, one token each.
+    /// Rows of decode: one token each, and their drafts.
     pub decode_rows: u32,
+    /// Tokens computed by them.
+    pub decode_tokens: u32,
     /// Requests waiting.
     pub waiting: u32,
     /// Occupancy of G1: three numbers, never one (rule P3).
@@ -82,6 +84,8 @@ pub enum Caller {
     PrefillChunk,
     /// A decode row that grows over a block boundary.
     DecodeGrowth,
+    /// A decode row with drafts: room for all of them or none.
+    Speculation,
 }
 
 /// Why a request can never be served, with the numbers that show it (rule S4).

@@ -16,9 +16,10 @@ use crate::census::{self, CensusRow};
 use crate::command::Command;
 use crate::config::{EngineConfig, Fidelity};
 use crate::fact::{BlockRef, Fact, FactLog, Rejection};
-use crate::input::{Arrival, Input};
-use crate::request::{Live, Phase, Requests};
-use crate::schedule::{BlockedHead, Row};
+use crate::input::{Arrival, Input, Rank};
+use crate::line::Line;
+use crate::request::{Live, NOBODY, Phase, Requests};
+use crate::schedule::{Batch, BlockedHead, PrefillPace, Row};
 
 /// One worker with its G1 and its scheduler, as a pure state machine (rules E1, E2).
 #[derive(Clone)]
@@ -28,11 +29,15 @@ pub struct Engine {
     pub(crate) watermark_blocks: u32,
     pub(crate) pool: BlockPool,
     pub(crate) requests: Requests,
-    pub(crate) waiting: VecDeque<Live>,
+    pub(crate) waiting: Line,
+    /// Waiting requests that an admission scan has passed over.
+    pub(crate) deferred: u32,
     pub(crate) running: Vec<Live>,
-    /// The pass under way.
+    /// The pass being built; empty between calls.
     pub(crate) rows: Vec<Row>,
-    in_flight: Option<PassId>,
+    /// Passes under way, the oldest first: one, or two under asynchronous scheduling.
+    in_flight: VecDeque<Batch>,
+    pub(crate) pace: PrefillPace,
     pub(crate) next_pass: PassId,
     txns: u64,
     /// Whether anything happened since the last attempt that scheduled nothing (rule R2).
@@ -50,6 +55,8 @@ pub(crate) struct Scratch {
     pub(crate) hits: Hits,
     pub(crate) slots: Vec<SlotId>,
     pub(crate) removed: Vec<BlockRef>,
+    pub(crate) passed_over: Vec<Live>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// An input that cannot be: the caller is at fault, and the machine has not changed.
@@ -59,8 +66,10 @@ pub enum InputError {
     DuplicateRequest(RequestId),
     /// This request never arrived.
     UnknownRequest(RequestId),
-    /// This pass is not under way.
+    /// This pass is not the oldest under way.
     StalePass(PassId),
+    /// The prefix cache cannot be dropped while blocks are in use. Preemptions asked for have happened.
+    CacheInUse,
 }
 
 impl std::fmt::Display for InputError {
@@ -68,7 +77,8 @@ impl std::fmt::Display for InputError {
         match self {
             Self::DuplicateRequest(id) => write!(f, "{id:?} arrived before: each number arrives once"),
             Self::UnknownRequest(id) => write!(f, "{id:?} never arrived: only requests that arrived can be cancelled"),
-            Self::StalePass(id) => write!(f, "{id:?} is not under way: each pass ends once"),
+            Self::StalePass(id) => write!(f, "{id:?} is not the oldest under way: passes end once, in order"),
+            Self::CacheInUse => write!(f, "blocks are in use: the prefix cache can be dropped when none is"),
         }
     }
 }
@@ -83,12 +93,14 @@ impl Engine {
             worker: WorkerId(0),
             watermark_blocks,
             pool: BlockPool::new(config.g1_blocks, config.prefix_caching),
-            config,
             requests: Requests::default(),
-            waiting: VecDeque::new(),
+            waiting: Line::new(config.policy),
+            deferred: 0,
             running: Vec::new(),
             rows: Vec::new(),
-            in_flight: None,
+            in_flight: VecDeque::new(),
+            pace: PrefillPace::new(config.prefill_schedule_interval),
+            config,
             next_pass: PassId(0),
             txns: 0,
             stirred: false,
@@ -105,12 +117,18 @@ impl Engine {
         match input {
             Input::Arrive(arrival) => self.arrive(now, &arrival)?,
             Input::Cancel(request) => self.cancel(now, request)?,
-            Input::PassEnded(pass) => {
-                if self.in_flight != Some(pass) {
+            Input::PassEnded { pass, sampled } => {
+                if self.in_flight.front().is_none_or(|batch| batch.pass != pass) {
                     return Err(InputError::StalePass(pass));
                 }
-                self.in_flight = None;
-                self.finish_pass(now, pass);
+                if let Some(batch) = self.in_flight.pop_front() {
+                    self.finish_pass(now, batch, sampled);
+                }
+            }
+            Input::ResetPrefixCache { preempt_running } => {
+                if !self.reset_prefix_cache(now, preempt_running) {
+                    return Err(InputError::CacheInUse);
+                }
             }
         }
         self.stirred = true;
@@ -121,22 +139,20 @@ impl Engine {
 
     /// The next thing to do at `now`, or `None`: then the state is stable until something happens.
     pub fn poll_command(&mut self, now: SimTime) -> Option<Command> {
-        if self.in_flight.is_some() || !self.stirred {
+        let most = if self.config.async_scheduling { 2 } else { 1 };
+        if self.in_flight.len() >= most || !self.stirred {
             return None;
         }
-        loop {
-            let (plan, preempted) = self.schedule(now);
-            if !self.rows.is_empty() {
-                self.in_flight = Some(plan.pass);
-                self.next_pass.0 += 1;
-                return Some(Command::StartPass(plan));
-            }
-            // Each round without rows takes a request out of the batch, so there are finitely many (R2).
-            if !preempted {
-                self.stirred = false;
-                return None;
-            }
+        let draft = self.schedule(now);
+        if !self.rows.is_empty() {
+            let spare = std::mem::take(&mut self.scratch.rows);
+            let rows = std::mem::replace(&mut self.rows, spare);
+            self.in_flight.push_back(Batch { pass: draft.plan.pass, rows });
+            self.next_pass.0 += 1;
+            return Some(Command::StartPass(draft.plan));
         }
+        self.stirred = draft.preempted;
+        draft.preempted.then_some(Command::PollAgain)
     }
 
     /// When the machine wants to be asked again, and why. G1 alone sets no timers.
@@ -146,7 +162,7 @@ impl Engine {
 
     fn arrive(&mut self, now: SimTime, arrival: &Arrival<'_>) -> Result<(), InputError> {
         let request = arrival.request;
-        if self.requests.has_arrived(request) {
+        if self.requests.has_arrived(request) || request == NOBODY {
             return Err(InputError::DuplicateRequest(request));
         }
         self.requests.mark_arrived(request);
@@ -162,7 +178,7 @@ impl Engine {
         }
         let tokens_max = (prompt + u64::from(arrival.output_tokens)).min(u64::from(self.config.max_model_len));
         let live = self.requests.insert(arrival, shown, tokens_max as u32, self.config.block_size_tokens);
-        self.waiting.push_back(live);
+        self.waiting.join(live, arrival.rank);
         Ok(())
     }
 
@@ -207,15 +223,21 @@ impl Engine {
             };
         };
         let r = self.requests.get(live);
-        let output_tokens = r.output_tokens();
-        match r.phase {
+        let (output_tokens, phase, rank) = (r.output_tokens(), r.phase, r.rank);
+        match phase {
             Phase::Running => self.running.retain(|&other| other != live),
-            Phase::Waiting | Phase::Preempted => self.waiting.retain(|&other| other != live),
+            Phase::Waiting | Phase::Preempted => self.leave_line(live, rank),
         }
         self.release_blocks(live);
         self.requests.remove(live);
         self.facts.push(now, Fact::Cancelled { request, output_tokens });
         Ok(())
+    }
+
+    /// Takes a request out of the line for good.
+    pub(crate) fn leave_line(&mut self, live: Live, rank: Rank) {
+        self.deferred -= u32::from(self.requests.get(live).deferred);
+        self.waiting.leave(live, rank);
     }
 
     pub(crate) fn next_txn(&mut self) -> TxnId {
@@ -243,14 +265,19 @@ impl Engine {
         &self.pool
     }
 
-    /// The rows of the pass under way, in the order in which they were scheduled; empty when there is none.
+    /// The rows of the newest pass under way, in the order in which they were scheduled.
     pub fn rows(&self) -> &[Row] {
-        &self.rows
+        self.in_flight.back().map_or(&[], |batch| &batch.rows)
     }
 
-    /// The pass under way.
+    /// The rows of a pass under way.
+    pub fn rows_of(&self, pass: PassId) -> &[Row] {
+        self.in_flight.iter().find(|batch| batch.pass == pass).map_or(&[], |batch| &batch.rows)
+    }
+
+    /// The oldest pass under way.
     pub fn pass_under_way(&self) -> Option<PassId> {
-        self.in_flight
+        self.in_flight.front().map(|batch| batch.pass)
     }
 
     pub(crate) fn has_stirred(&self) -> bool {
@@ -269,7 +296,7 @@ impl Engine {
 
     /// Requests in the line, head first.
     pub fn waiting(&self) -> impl Iterator<Item = RequestId> {
-        self.waiting.iter().map(|&live| self.requests.get(live).id)
+        self.waiting.iter().map(|live| self.requests.get(live).id)
     }
 
     /// Whether a request has arrived and not ended.

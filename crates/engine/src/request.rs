@@ -3,11 +3,11 @@
 
 use tierscope_units::{Idx, RequestId, SequenceHash, SlotId, TokenRun};
 
-use crate::input::Arrival;
+use crate::input::{Arrival, Rank};
 
 /// Where a request is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub(crate) enum Phase {
     /// Waits for its first admission.
     Waiting,
     /// In the running batch.
@@ -19,6 +19,8 @@ pub enum Phase {
 /// Index of a live request in the slab.
 pub(crate) type Live = u32;
 const NOT_LIVE: u32 = u32::MAX;
+/// The id of an entry that nobody uses. No request has it: the last number is refused at arrival.
+pub(crate) const NOBODY: RequestId = RequestId(u32::MAX);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
@@ -27,10 +29,27 @@ pub(crate) struct Request {
     /// Prompt tokens, and prompt and output tokens known so far.
     pub(crate) prompt_tokens: u32,
     pub(crate) tokens: u32,
-    /// Tokens whose KV is computed, or will be when the pass under way ends.
+    /// Tokens whose KV is computed, or will be when the passes under way end; drafts included until they are
+    /// verified.
     pub(crate) computed: u32,
+    /// Draft tokens waiting to be verified.
+    pub(crate) drafts: u32,
+    /// Output tokens that passes under way will bring (asynchronous scheduling).
+    pub(crate) placeholders: u32,
+    /// Tokens scheduled in passes under way.
+    pub(crate) in_flight: u32,
+    /// Of those, tokens scheduled before a preemption: their output still counts, unless dropped.
+    pub(crate) stale: u32,
+    pub(crate) drop_stale: bool,
+    /// Whether its newest row left known tokens uncomputed.
+    pub(crate) prefill_chunk: bool,
+    /// Whether an admission scan has passed it over.
+    pub(crate) deferred: bool,
+    pub(crate) rank: Rank,
     /// The number of known tokens at which the request is done.
     pub(crate) tokens_max: u32,
+    /// Prompt tokens and most output tokens: what the scheduler knows of the end beforehand.
+    pub(crate) limit_tokens: u32,
     /// Tokens of room in the owned blocks.
     pub(crate) room: u32,
     /// The number of computed tokens at which the next block is full and unregistered.
@@ -73,14 +92,25 @@ impl Content {
         self.offset = 0;
     }
 
-    /// The hashes of the first `blocks` blocks. The tokens must be known that far.
-    pub(crate) fn hashes(&mut self, blocks: usize, block_size: u32) -> &[SequenceHash] {
+    /// The hashes of the first `blocks` blocks. The tokens must be known that far, and one more when the
+    /// identity covers the token behind a block.
+    pub(crate) fn hashes(&mut self, blocks: usize, identity: Identity) -> &[SequenceHash] {
         while self.hashes.len() < blocks {
             let parent = self.parent_of(self.hashes.len());
-            let hash = parent.then(Pieces { content: self, left: block_size });
+            let hash = parent.then(Pieces { content: self, left: identity.block_size_tokens });
+            let hash = match identity.covers_next_token {
+                true => hash.then([BOUNDARY, self.next_token()]),
+                false => hash,
+            };
             self.hashes.push(hash);
         }
         &self.hashes[..blocks]
+    }
+
+    /// The token behind the last hashed block.
+    fn next_token(&self) -> TokenRun {
+        let start = self.runs.get(self.run).map_or(self.output_start, |run| run.start);
+        TokenRun { start: start.wrapping_add(u64::from(self.offset)), len: 1 }
     }
 
     /// The hash that block `index` continues.
@@ -91,6 +121,16 @@ impl Content {
         }
     }
 }
+
+/// What a block's identity covers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Identity {
+    pub(crate) block_size_tokens: u32,
+    pub(crate) covers_next_token: bool,
+}
+
+/// Keeps the next token's id apart from the block's own runs.
+const BOUNDARY: TokenRun = TokenRun { start: u64::MAX, len: 0 };
 
 /// The runs of the next block; advances the content's cursor.
 struct Pieces<'a> {
@@ -189,7 +229,16 @@ impl Requests {
         r.prompt_tokens = prompt_tokens;
         r.tokens = prompt_tokens;
         r.computed = 0;
+        r.drafts = 0;
+        r.placeholders = 0;
+        r.in_flight = 0;
+        r.stale = 0;
+        r.drop_stale = false;
+        r.prefill_chunk = false;
+        r.deferred = false;
+        r.rank = arrival.rank;
         r.tokens_max = tokens_max;
+        r.limit_tokens = prompt_tokens.saturating_add(arrival.output_tokens);
         r.room = 0;
         r.next_full = block;
         r.high_water = 0;
@@ -201,9 +250,10 @@ impl Requests {
 
     /// Ends a request that owns nothing any more.
     pub(crate) fn remove(&mut self, live: Live) {
-        let r = &self.entries[live as usize];
+        let r = &mut self.entries[live as usize];
         assert!(r.blocks.is_empty(), "{:?} ends and still holds blocks", r.id);
         self.live[r.id.index()] = NOT_LIVE;
+        r.id = NOBODY;
         self.vacant.push(live);
     }
 }
@@ -211,12 +261,21 @@ impl Requests {
 impl Request {
     fn vacant() -> Self {
         Self {
-            id: RequestId(0),
+            id: NOBODY,
             phase: Phase::Waiting,
             prompt_tokens: 0,
             tokens: 0,
             computed: 0,
+            drafts: 0,
+            placeholders: 0,
+            in_flight: 0,
+            stale: 0,
+            drop_stale: false,
+            prefill_chunk: false,
+            deferred: false,
+            rank: Rank::default(),
             tokens_max: 0,
+            limit_tokens: 0,
             room: 0,
             next_full: 0,
             high_water: 0,
@@ -231,6 +290,8 @@ impl Request {
 mod tests {
     use super::*;
 
+    const PLAIN: Identity = Identity { block_size_tokens: 4, covers_next_token: false };
+
     fn content(runs: &[(u64, u32)], output_start: u64) -> Content {
         let prompt: Vec<TokenRun> = runs.iter().map(|&(start, len)| TokenRun { start, len }).collect();
         let arrival = Arrival {
@@ -239,6 +300,7 @@ mod tests {
             output_start,
             output_tokens: 1,
             salt: 0,
+            rank: Rank::default(),
         };
         let mut content = Content::default();
         content.reset(&arrival);
@@ -250,7 +312,7 @@ mod tests {
     fn output_blocks_hash_as_the_prompt_that_repeats_them() {
         let mut first = content(&[(0, 6)], 100);
         let mut next = content(&[(0, 6), (100, 6), (500, 3)], 900);
-        assert_eq!(first.hashes(3, 4), next.hashes(3, 4));
+        assert_eq!(first.hashes(3, PLAIN), next.hashes(3, PLAIN));
     }
 
     #[test]
@@ -258,8 +320,8 @@ mod tests {
         let mut stepwise = content(&[(0, 3), (50, 9)], 100);
         let mut at_once = stepwise.clone();
         for blocks in 0..=5 {
-            stepwise.hashes(blocks, 4);
+            stepwise.hashes(blocks, PLAIN);
         }
-        assert_eq!(stepwise.hashes(5, 4), at_once.hashes(5, 4));
+        assert_eq!(stepwise.hashes(5, PLAIN), at_once.hashes(5, PLAIN));
     }
 }

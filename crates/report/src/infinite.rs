@@ -25,7 +25,7 @@ pub struct InfiniteCache {
 impl InfiniteCache {
     /// Hit tokens by input tokens, 0 to 1; zero without input.
     pub fn ratio(&self) -> f64 {
-        crate::report::ratio(self.hit_tokens, self.input_tokens)
+        crate::assemble::ratio(self.hit_tokens, self.input_tokens)
     }
 }
 

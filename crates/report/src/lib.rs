@@ -12,6 +12,7 @@
 //! Deliberately absent: the machine (only its facts are read), the list of facts itself (nobody keeps it),
 //! opinions about good and bad numbers (the page and `[expect]` have them).
 
+mod assemble;
 pub mod canonical;
 mod folds;
 pub mod infinite;

@@ -34,7 +34,7 @@ pub(crate) fn percent(share: f64) -> String {
 
 /// `part` of `whole` in percent, for people.
 pub(crate) fn percent_of(part: u64, whole: u64) -> String {
-    percent(crate::report::ratio(part, whole))
+    percent(crate::assemble::ratio(part, whole))
 }
 
 /// Nanoseconds as milliseconds, rounded to as many decimals as leave a row whose largest value is

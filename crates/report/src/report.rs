@@ -8,12 +8,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tierscope_units::time::NS_PER_S;
 
-use crate::folds::{Folds, SloLimits};
-use crate::infinite::InfiniteCache;
+use crate::folds::SloLimits;
 use crate::rejection::Rejected;
-use crate::requests::{RequestFate, Row};
 use crate::statistics::Summary;
 
 /// What a hit ratio of this report means (rule P2).
@@ -246,41 +243,6 @@ pub struct Report {
 }
 
 impl Report {
-    pub(crate) fn new(
-        folds: &Folds,
-        header: Header,
-        outcome: Outcome,
-        infinite: InfiniteCache,
-        census: Option<&Census>,
-    ) -> Self {
-        let census = census.cloned().unwrap_or_default();
-        let makespan_ns = makespan(folds);
-        Self {
-            tierscope: header.version,
-            title: header.title,
-            scenario_hash: header.scenario_hash,
-            seed: header.seed,
-            digest: folds.digest().to_string(),
-            timing_model: header.timing_model,
-            outcome,
-            makespan_ns,
-            requests: request_counts(folds),
-            tokens: token_counts(folds),
-            latency: latency(folds),
-            throughput: throughput(folds, makespan_ns),
-            slo: folds.setup.slo,
-            hit_ratio: hit_ratio(folds, infinite),
-            preemptions: folds.sums.preemptions,
-            passes: folds.sums.passes,
-            block_size_tokens: folds.setup.block_size_tokens,
-            tiers: Tiers { g1: g1_counts(folds) },
-            lanes: BTreeMap::new(),
-            rejected: rejected(folds),
-            census: census.rows,
-            wait_cycle: census.wait_cycle,
-        }
-    }
-
     /// The report as JSON, for people and scripts; ends with a newline.
     pub fn to_json(&self) -> String {
         let mut json = serde_json::to_string_pretty(self).unwrap_or_default();
@@ -300,99 +262,4 @@ impl Report {
         }
         Some(value.clone())
     }
-}
-
-/// A share of a whole, zero when there is no whole.
-pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
-fn makespan(folds: &Folds) -> u64 {
-    let from = folds.requests.first_arrival_ns();
-    from.map_or(0, |from| folds.sums.last_ns.saturating_sub(from))
-}
-
-fn count(folds: &Folds, fate: RequestFate) -> u64 {
-    folds.requests.rows().iter().filter(|row| row.fate == fate).count() as u64
-}
-
-fn request_counts(folds: &Folds) -> RequestCounts {
-    RequestCounts {
-        total: folds.requests.rows().len() as u64,
-        completed: count(folds, RequestFate::Completed),
-        rejected: count(folds, RequestFate::Rejected),
-        cancelled: count(folds, RequestFate::Cancelled),
-        failed: 0,
-        unfinished: count(folds, RequestFate::Unfinished) + count(folds, RequestFate::Expected),
-    }
-}
-
-fn token_counts(folds: &Folds) -> TokenCounts {
-    let rows = folds.requests.rows().iter().filter(|row| row.fate != RequestFate::Rejected);
-    let mut tokens = TokenCounts {
-        cached: folds.requests.first_admission.cached_tokens,
-        recomputed: folds.sums.recomputed_tokens,
-        cached_readmission: folds.requests.readmission.cached_tokens,
-        prefilled: folds.sums.prefilled_tokens,
-        ..TokenCounts::default()
-    };
-    for row in rows {
-        tokens.input += u64::from(row.prompt_tokens);
-        tokens.output += u64::from(row.output_tokens);
-    }
-    tokens
-}
-
-fn latency(folds: &Folds) -> Latency {
-    let summary = |metric: fn(&Row) -> Option<u64>| Summary::of_sorted(&folds.latencies(metric));
-    let itl_ns = summary(Row::itl_ns);
-    Latency {
-        ttft_ns: summary(Row::ttft_ns),
-        ttst_ns: summary(Row::ttst_ns),
-        itl_ns,
-        tpot_ns: itl_ns,
-        e2e_ns: summary(Row::e2e_ns),
-    }
-}
-
-fn throughput(folds: &Folds, makespan_ns: u64) -> Throughput {
-    let completed = || folds.requests.rows().iter().filter(|row| row.fate == RequestFate::Completed);
-    let good = completed().filter(|row| folds.setup.slo.is_none_or(|slo| slo.met_by(row))).count() as u64;
-    let per_s = |count: u64| match makespan_ns {
-        0 => 0.0,
-        // Exact in integers up to the one division.
-        _ => (u128::from(count) * u128::from(NS_PER_S)) as f64 / makespan_ns as f64,
-    };
-    Throughput {
-        output_tokens_per_s: per_s(token_counts(folds).output),
-        requests_per_s: per_s(completed().count() as u64),
-        goodput_requests_per_s: per_s(good),
-    }
-}
-
-fn hit_ratio(folds: &Folds, infinite: InfiniteCache) -> HitRatio {
-    let first = folds.requests.first_admission;
-    let again = folds.requests.readmission;
-    let g1 = ratio(first.cached_tokens, first.asked_tokens);
-    HitRatio {
-        definition: HIT_RATIO_DEFINITION,
-        first_admission: TierHits { g1, total: g1, ..TierHits::default() },
-        readmission: ratio(again.cached_tokens, again.asked_tokens),
-        infinite_cache: infinite.ratio(),
-    }
-}
-
-fn g1_counts(folds: &Folds) -> TierCounts {
-    let sums = &folds.sums;
-    TierCounts {
-        capacity_blocks: folds.setup.g1_blocks,
-        active_max: sums.active_max,
-        cached_max: sums.cached_max,
-        stored: sums.stored_blocks,
-        removed: sums.removed_blocks,
-    }
-}
-
-fn rejected(folds: &Folds) -> Vec<Rejected> {
-    folds.requests.rejected().iter().map(|&(request, reason)| Rejected::new(request, reason)).collect()
 }

@@ -10,7 +10,7 @@ use tierscope_units::{Idx, RequestId, SimTime};
 
 /// No such time yet.
 const NEVER: u64 = u64::MAX;
-/// Not finished.
+/// Not admitted, or not completed.
 const NO_PLACE: u32 = u32::MAX;
 /// Refused requests that are kept with their numbers; all are counted.
 const REJECTED_KEPT: usize = 100;
@@ -36,6 +36,8 @@ pub enum RequestFate {
 pub struct RequestSummary {
     /// How it ended.
     pub fate: RequestFate,
+    /// Its place in the order of first admissions, from 0; `None` unless admitted.
+    pub start_order: Option<u32>,
     /// Its place in the order of completion, from 0; `None` unless completed.
     pub finish_order: Option<u32>,
     /// How often it was preempted.
@@ -78,7 +80,8 @@ pub(crate) struct Row {
     /// Tokens to compute at the next admission: the prompt and the output made before a preemption.
     need_tokens: u32,
     preemptions: u32,
-    place: u32,
+    start_place: u32,
+    finish_place: u32,
     pub(crate) fate: RequestFate,
 }
 
@@ -92,7 +95,8 @@ impl Row {
         output_tokens: 0,
         need_tokens: 0,
         preemptions: 0,
-        place: NO_PLACE,
+        start_place: NO_PLACE,
+        finish_place: NO_PLACE,
         fate: RequestFate::Expected,
     };
 
@@ -115,7 +119,7 @@ impl Row {
     pub(crate) fn itl_ns(&self) -> Option<u64> {
         let gaps = u64::from(self.output_tokens.checked_sub(1)?);
         let decoding = span(self.first_token, self.ended)?;
-        (gaps > 0).then(|| (decoding + gaps / 2) / gaps)
+        (gaps > 0).then(|| decoding / gaps + u64::from(decoding % gaps * 2 >= gaps))
     }
 }
 
@@ -143,6 +147,7 @@ pub(crate) struct Requests {
     rows: Vec<Row>,
     rejected: Vec<(RequestId, Rejection)>,
     completed: u32,
+    started: u32,
     pub(crate) first_admission: Hits,
     pub(crate) readmission: Hits,
     first_arrival: u64,
@@ -154,6 +159,7 @@ impl Requests {
         Self {
             rows: vec![Row::EMPTY; expected as usize],
             rejected: Vec::new(),
+            started: 0,
             completed: 0,
             first_admission: Hits::default(),
             readmission: Hits::default(),
@@ -193,7 +199,13 @@ impl Requests {
     }
 
     pub(crate) fn admitted(&mut self, request: RequestId, cached_tokens: u32, readmission: bool) {
-        let asked = self.row(request).need_tokens;
+        let started = self.started;
+        let row = self.row(request);
+        let asked = row.need_tokens;
+        if row.start_place == NO_PLACE {
+            row.start_place = started;
+            self.started += 1;
+        }
         let hits = if readmission { &mut self.readmission } else { &mut self.first_admission };
         hits.add(cached_tokens, asked);
     }
@@ -219,7 +231,7 @@ impl Requests {
         self.end(at, request, RequestFate::Completed, output_tokens);
         let place = self.completed;
         self.completed += 1;
-        self.row(request).place = place;
+        self.row(request).finish_place = place;
     }
 
     pub(crate) fn cancelled(&mut self, at: SimTime, request: RequestId, output_tokens: u32) {
@@ -230,7 +242,8 @@ impl Requests {
     pub(crate) fn summary(&self) -> FactSummary {
         let requests = self.rows.iter().map(|row| RequestSummary {
             fate: row.fate,
-            finish_order: (row.place != NO_PLACE).then_some(row.place),
+            start_order: (row.start_place != NO_PLACE).then_some(row.start_place),
+            finish_order: (row.finish_place != NO_PLACE).then_some(row.finish_place),
             preemptions: row.preemptions,
         });
         FactSummary { requests: requests.collect() }
@@ -253,7 +266,7 @@ impl Requests {
     }
 }
 
-/// Whether a fact is about one request's life, and so belongs into the table.
+/// Writes a fact about one request's life into the table; others leave it as it is.
 pub(crate) fn take(requests: &mut Requests, at: SimTime, fact: &Fact) {
     match *fact {
         Fact::Arrived { request, prompt_tokens, .. } => requests.arrived(at, request, prompt_tokens),

@@ -13,7 +13,7 @@ use crate::report::{Outcome, Report};
 use crate::statistics::Summary;
 
 /// Widest line, in columns, save for times beyond ten thousand seconds.
-pub const WIDTH: usize = 102;
+pub const WIDTH: usize = 103;
 /// Refused requests and census rows that are named; the rest are counted.
 const NAMED: usize = 10;
 /// Columns of one cell of the lower table, without its margins.
@@ -87,13 +87,14 @@ fn latencies(report: &Report) -> Table {
     }
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
+        column.set_padding((0, 1));
         column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(NUMBER_WIDTH)));
     }
     table
 }
 
 /// Columns of a number in the upper table, with its margins.
-const NUMBER_WIDTH: u16 = 11;
+const NUMBER_WIDTH: u16 = 10;
 
 /// Lines of a table; the characters are those where a line between columns meets a border.
 fn style(content: ContentLineStyle, top: char, middle: char, bottom: char) -> TableStyle {

@@ -257,15 +257,21 @@ pub(crate) fn report(text: &str) -> Result<(String, CmpOp, ReportValue), Misread
         let mend = if op == "=" { "write == for equality".into() } else { example() };
         return Err((FORM, mend));
     };
-    let segment = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let segment =
+        |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     if !path.split('.').all(segment) {
-        return Err(("a path of report keys joined by dots", "for example hit_ratio.first_admission.g1".into()));
+        return Err((
+            "a path of report keys joined by dots",
+            "for example hit_ratio.first_admission.g1".into(),
+        ));
     }
     let unquoted = value.strip_prefix(['"', '\'']).and_then(|inner| inner.strip_suffix(['"', '\'']));
     let value = match (unquoted, value.parse::<f64>()) {
         (Some(inner), _) => ReportValue::Text(inner.into()),
         (None, Ok(number)) if number.is_finite() => ReportValue::Number(number),
-        (None, Ok(_)) => return Err(("a finite number or a text", "compare with a number such as 0.5".into())),
+        (None, Ok(_)) => {
+            return Err(("a finite number or a text", "compare with a number such as 0.5".into()));
+        }
         (None, Err(_)) if value.is_empty() => return Err((FORM, example())),
         (None, Err(_)) => ReportValue::Text(value.into()),
     };
@@ -296,7 +302,9 @@ pub(crate) fn fact(text: &str) -> Result<FactExpectation, Misread> {
         }),
         ["request", n, "is", "not", what] => state(n, what, false),
         ["request", n, "is", what] => state(n, what, true),
-        _ => Err((FACT_FORM, "for example \"no preemption\" or \"request 3 finishes after request 1\"".into())),
+        _ => {
+            Err((FACT_FORM, "for example \"no preemption\" or \"request 3 finishes after request 1\"".into()))
+        }
     }
 }
 
@@ -305,7 +313,9 @@ fn number(text: &str) -> Result<u64, Misread> {
 }
 
 fn request(text: &str) -> Result<RequestId, Misread> {
-    let id = text.parse::<u32>().map_err(|_| ("the number of a request", "requests are numbered from 0".to_owned()))?;
+    let id = text
+        .parse::<u32>()
+        .map_err(|_| ("the number of a request", "requests are numbered from 0".to_owned()))?;
     Ok(RequestId(id))
 }
 
@@ -317,7 +327,12 @@ fn counted(word: &str) -> Result<Counted, Misread> {
         "cancellation" => Counted::Cancellations,
         "completion" => Counted::Completions,
         "removal" => Counted::Removals,
-        _ => return Err(("preemption, rejection, cancellation, completion or removal", meant(word, &singular))),
+        _ => {
+            return Err((
+                "preemption, rejection, cancellation, completion or removal",
+                meant(word, &singular),
+            ));
+        }
     })
 }
 
@@ -365,13 +380,31 @@ mod tests {
         assert_eq!(report("preemptions<=3"), Ok(("preemptions".into(), CmpOp::Le, number(3.0))));
         let ratio = ("hit_ratio.first_admission.g1".into(), CmpOp::Eq, number(0.5));
         assert_eq!(report("hit_ratio.first_admission.g1 == 0.5"), Ok(ratio));
-        assert_eq!(report("outcome != 'dead_end'"), Ok(("outcome".into(), CmpOp::Ne, ReportValue::Text("dead_end".into()))));
+        assert_eq!(
+            report("outcome != 'dead_end'"),
+            Ok(("outcome".into(), CmpOp::Ne, ReportValue::Text("dead_end".into())))
+        );
     }
 
     #[test]
     fn report_expectations_that_cannot_be_read_say_why() {
-        for bad in ["", "a", "a =", "a = 3", "a => 3", "== 3", "a..b == 3", "a == nan", "a == inf", "a < text", "ä == 1"] {
-            assert!(report(bad).is_err_and(|(expected, mend)| !expected.is_empty() && !mend.is_empty()), "{bad}");
+        for bad in [
+            "",
+            "a",
+            "a =",
+            "a = 3",
+            "a => 3",
+            "== 3",
+            "a..b == 3",
+            "a == nan",
+            "a == inf",
+            "a < text",
+            "ä == 1",
+        ] {
+            assert!(
+                report(bad).is_err_and(|(expected, mend)| !expected.is_empty() && !mend.is_empty()),
+                "{bad}"
+            );
         }
         assert_eq!(report("a = 3").map_err(|(_, mend)| mend), Err("write == for equality".into()));
     }
@@ -392,9 +425,21 @@ mod tests {
 
     #[test]
     fn facts_that_cannot_be_read_say_why() {
-        for bad in ["", "no", "no premption", "at least two preemptions", "request x is rejected", "request 1 is fine",
-            "request 1 ends before request 2", "request 4294967296 is rejected", "no preemption at all today"] {
-            assert!(fact(bad).is_err_and(|(expected, mend)| !expected.is_empty() && !mend.is_empty()), "{bad}");
+        for bad in [
+            "",
+            "no",
+            "no premption",
+            "at least two preemptions",
+            "request x is rejected",
+            "request 1 is fine",
+            "request 1 ends before request 2",
+            "request 4294967296 is rejected",
+            "no preemption at all today",
+        ] {
+            assert!(
+                fact(bad).is_err_and(|(expected, mend)| !expected.is_empty() && !mend.is_empty()),
+                "{bad}"
+            );
         }
         assert_eq!(fact("no premption").map_err(|(_, mend)| mend), Err("did you mean preemption?".into()));
     }

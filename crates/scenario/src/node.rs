@@ -38,7 +38,9 @@ impl Node {
             Value::Bool(value) => value.to_string(),
             Value::Int(value) => value.to_string(),
             Value::Float(value) if value.is_nan() => "NaN".into(),
-            Value::Float(value) if value.is_infinite() => if *value > 0.0 { "infinity" } else { "-infinity" }.into(),
+            Value::Float(value) if value.is_infinite() => {
+                if *value > 0.0 { "infinity" } else { "-infinity" }.into()
+            }
             Value::Float(value) => format!("{value:?}"),
             Value::Text(text) => crate::problem::quote(text),
             Value::Date(text) => format!("the date {text}"),

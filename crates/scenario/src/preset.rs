@@ -115,8 +115,10 @@ pub struct GpuPreset {
 }
 
 const CONFIG: &str = "the model's published config.json; parameters: its model card";
-const HYBRID: &str = "the model's published config.json (1 layer in 4 has full attention); parameters: its name";
-const OSS: &str = "the model's published config.json (half the layers slide over 128 tokens); parameters: its model card";
+const HYBRID: &str =
+    "the model's published config.json (1 layer in 4 has full attention); parameters: its name";
+const OSS: &str =
+    "the model's published config.json (half the layers slide over 128 tokens); parameters: its model card";
 
 /// Arguments: name, layers, hidden, layers with full attention, kv heads, head size, total and active parameters in
 /// millions, weight bits.
@@ -225,7 +227,11 @@ pub fn gpus() -> &'static [GpuPreset] {
 }
 
 /// The row called `name`, or the valid names in words with the nearest first.
-pub(crate) fn find<T>(rows: &'static [T], name: &str, name_of: fn(&T) -> &'static str) -> Result<&'static T, String> {
+pub(crate) fn find<T>(
+    rows: &'static [T],
+    name: &str,
+    name_of: fn(&T) -> &'static str,
+) -> Result<&'static T, String> {
     if let Some(row) = rows.iter().find(|row| name_of(row).eq_ignore_ascii_case(name)) {
         return Ok(row);
     }
@@ -274,7 +280,8 @@ mod tests {
 
     #[test]
     fn kv_bytes_follow_the_formula_for_every_preset() {
-        let computed: Vec<_> = models().iter().map(|model| (model.name, model.kv_bytes_per_token())).collect();
+        let computed: Vec<_> =
+            models().iter().map(|model| (model.name, model.kv_bytes_per_token())).collect();
         assert_eq!(computed, REFERENCE);
     }
 
@@ -299,7 +306,11 @@ mod tests {
     fn rows_are_sane_and_named_once() {
         for (index, model) in models().iter().enumerate() {
             assert!(models()[..index].iter().all(|other| other.name != model.name), "{}", model.name);
-            assert!(model.active_mparams <= model.total_mparams && !model.source.is_empty(), "{}", model.name);
+            assert!(
+                model.active_mparams <= model.total_mparams && !model.source.is_empty(),
+                "{}",
+                model.name
+            );
             assert!(model.growing_layers() <= model.layers, "{}", model.name);
         }
         for gpu in gpus() {

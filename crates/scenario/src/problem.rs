@@ -98,7 +98,8 @@ impl<'t> Problems<'t> {
         let at = at.min(self.text.len());
         let line = self.line_starts.partition_point(|&start| start <= at);
         let start = self.line_starts[line - 1];
-        let column = self.text.char_indices().skip_while(|&(i, _)| i < start).take_while(|&(i, _)| i < at).count();
+        let column =
+            self.text.char_indices().skip_while(|&(i, _)| i < start).take_while(|&(i, _)| i < at).count();
         (line as u32, column as u32 + 1)
     }
 

@@ -179,7 +179,7 @@ impl Simulation {
     }
 
     fn obey(&mut self, command: Command) -> Result<(), RunError> {
-        let Command::StartPass(plan) = command;
+        let Command::StartPass(plan) = command else { return Ok(()) };
         let ends = timing::duration(&self.timing, &plan).and_then(|span| self.now.checked_add(span));
         let ends = ends.ok_or(RunError::PassPastEndOfTime(plan.pass))?;
         self.queue.push(ends, Event::PassEnds(plan.pass));

@@ -19,9 +19,11 @@ pub(crate) fn dist() -> PathBuf {
 pub(crate) fn build() -> Result {
     let path = tools::for_page()?;
     // Trunk works offline; what cargo needs is fetched before.
-    Cmd::new("cargo fetch --locked --target wasm32-unknown-unknown").run()?;
+    Cmd::new("cargo fetch --locked").run()?;
     let started = SystemTime::now();
-    Cmd::new("trunk build --release").env("PATH", path).run()?;
+    let trunk = Cmd::new("trunk build --release").env("PATH", path);
+    // By hand it would need xtask's PATH.
+    trunk.run().map_err(|failure| failure.repeated_by("cargo xtask build-page"))?;
     wasm_imports::check(&dist())?;
     let stamped = fs::File::create(stamp()).and_then(|file| file.set_modified(started));
     stamped.map_err(|error| Failure::new(format!("cannot write {}: {error}", stamp().display())))

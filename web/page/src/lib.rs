@@ -9,6 +9,7 @@
 
 pub mod app;
 pub mod chart;
+mod effects;
 mod glue;
 mod part;
 pub mod state;

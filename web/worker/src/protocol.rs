@@ -104,6 +104,8 @@ pub struct Board {
     pub totals: Totals,
     /// The blocks, in slot order.
     pub cells: Cells,
+    /// For each block of a small pool, who holds it: `3`, or `×2` for two holders; empty for a large pool.
+    pub labels: Vec<String>,
     /// Requests in the running batch.
     pub running: u32,
     /// Requests that have arrived and wait.
@@ -239,6 +241,10 @@ pub struct CensusRow {
     pub owner: String,
     /// What will wake it; `None` when nothing will.
     pub wakeup: Option<String>,
+    /// Blocks that it holds.
+    pub held_blocks: u32,
+    /// Blocks that all its known tokens need.
+    pub needed_blocks: u32,
 }
 
 /// One block.

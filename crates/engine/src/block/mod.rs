@@ -2,7 +2,7 @@
 
 pub(crate) mod index;
 pub(crate) mod lru;
-pub mod pool;
+pub(crate) mod pool;
 pub(crate) mod transaction;
 
 pub use pool::{BlockPool, SlotState};

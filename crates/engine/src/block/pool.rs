@@ -198,6 +198,22 @@ impl BlockPool {
         self.assert_conserved();
     }
 
+    /// Makes all content unmatchable; the order in which slots will be taken stays. Nothing may be in use.
+    pub(crate) fn forget_all(&mut self) -> Vec<BlockRef> {
+        let order = self.take_order();
+        let cached = &order[self.free.len()..];
+        let removed = cached.iter().map(|&slot| self.unregister(slot)).collect();
+        for slot in &order {
+            self.slots[slot.index()].tag = Tag::Free;
+        }
+        self.cached = 0;
+        self.lru = Lru::new();
+        self.free = order;
+        self.free.reverse();
+        self.assert_conserved();
+        removed
+    }
+
     pub(crate) fn assert_conserved(&self) {
         let sum = self.free.len() as u32 + self.reserved + self.active + self.cached;
         assert_eq!(sum, self.capacity(), "T9: free + reserved + active + cached = capacity");

@@ -63,6 +63,13 @@ impl BlockPool {
         }
     }
 
+    /// Takes the last of the hits back: its content will be computed again.
+    pub(crate) fn drop_last_hit(&self, hits: &mut Hits) {
+        if let Some(slot) = hits.slots.pop() {
+            hits.cached -= u32::from(self.slots[slot.index()].refs == 0);
+        }
+    }
+
     /// Promises `missing` slots besides the hits, leaving `keep_free` available, or changes nothing.
     pub(crate) fn reserve(
         &mut self,

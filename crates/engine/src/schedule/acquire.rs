@@ -5,7 +5,7 @@ use tierscope_units::SimTime;
 use crate::block::transaction::{Exhausted, new_blocks};
 use crate::fact::{BlockRef, Caller, Fact};
 use crate::machine::Engine;
-use crate::request::Live;
+use crate::request::{Identity, Live};
 
 impl Engine {
     /// Grows a running request to room for `end` tokens, all or nothing. `false` is `CapacityExhausted`.
@@ -51,7 +51,7 @@ impl Engine {
         Ok(())
     }
 
-    fn log_removed(&mut self, now: SimTime) {
+    pub(crate) fn log_removed(&mut self, now: SimTime) {
         if !self.scratch.removed.is_empty() {
             self.blocked.content_removed(&self.scratch.removed);
             let blocks = self.facts.list(self.scratch.removed.drain(..));
@@ -60,12 +60,15 @@ impl Engine {
     }
 
     /// Registers the blocks that are full once `end` tokens are computed, as one batch in order. As in vLLM
-    /// this happens when the tokens are scheduled.
+    /// this happens when the tokens are scheduled; drafts are never registered before they are verified.
     pub(crate) fn register_full(&mut self, now: SimTime, live: Live, end: u32) {
-        let block = self.config.block_size_tokens;
+        let identity = self.identity();
+        let block = identity.block_size_tokens;
+        let known_behind = self.config.hash_lookahead_tokens();
         let r = self.requests.get_mut(live);
         let first = (r.next_full / block - 1) as usize;
-        let full = (end.min(r.tokens) / block) as usize;
+        let hashable = (r.tokens - known_behind) / block;
+        let full = (end.min(r.tokens) / block).min(hashable) as usize;
         if full <= first {
             return;
         }
@@ -73,7 +76,7 @@ impl Engine {
         if !self.pool.caching {
             return;
         }
-        let hashes = &r.content.hashes(full, block)[first..];
+        let hashes = &r.content.hashes(full, identity)[first..];
         for (&slot, &hash) in r.blocks[first..full].iter().zip(hashes) {
             self.pool.register(slot, hash);
         }
@@ -81,5 +84,13 @@ impl Engine {
         let blocks = self.facts.list(stored);
         let parent = r.content.parent_of(first);
         self.facts.push(now, Fact::Stored { request: r.id, parent, blocks });
+    }
+
+    /// What a block's identity covers under this configuration.
+    pub(crate) fn identity(&self) -> Identity {
+        Identity {
+            block_size_tokens: self.config.block_size_tokens,
+            covers_next_token: self.config.hash_lookahead_tokens() > 0,
+        }
     }
 }

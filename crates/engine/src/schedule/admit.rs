@@ -2,73 +2,152 @@
 
 use tierscope_units::SimTime;
 
-use super::Budget;
-use crate::command::PassPlan;
+use super::Draft;
 use crate::config::Admission;
 use crate::fact::{Caller, Fact};
 use crate::machine::Engine;
 use crate::request::{Live, Phase};
 
+/// How many tokens an admission takes, and how many of them only pad it.
+struct Share {
+    tokens: u32,
+    padding: u32,
+}
+
 impl Engine {
     /// Admits from the head of the line while budget, batch and pool allow.
-    pub(crate) fn schedule_waiting(&mut self, now: SimTime, budget: &mut Budget, plan: &mut PassPlan) {
-        while budget.tokens > 0 && (self.running.len() as u32) < self.config.max_num_seqs {
-            let Some(&live) = self.waiting.front() else { return };
-            if self.blocked.still_blocks(live, &self.pool) {
-                return;
+    pub(crate) fn schedule_waiting(&mut self, now: SimTime, draft: &mut Draft) {
+        let most = self.config.max_num_active_seqs.unwrap_or(self.config.max_num_seqs);
+        let mut passed_over = std::mem::take(&mut self.scratch.passed_over);
+        while draft.budget > 0
+            && draft.input > self.config.draft_slots()
+            && (self.running.len() as u32) < most
+            && let Some(live) = self.waiting.head()
+        {
+            let r = self.requests.get_mut(live);
+            if r.stale > 0 && !r.drop_stale {
+                // Its output under way belongs to it: it comes back when that has arrived.
+                self.deferred += u32::from(!r.deferred);
+                r.deferred = true;
+                self.waiting.pop();
+                passed_over.push(live);
+                continue;
             }
-            self.find_hits(live);
-            let cached_tokens = self.scratch.hits.slots.len() as u32 * self.config.block_size_tokens;
-            let wanted = (self.requests.get(live).tokens - cached_tokens).min(budget.row_tokens);
-            if !self.config.chunked_prefill && wanted > budget.tokens {
-                return;
+            if !self.try_admit(now, live, draft) {
+                break;
             }
-            let tokens = wanted.min(budget.tokens);
-            if !self.admit(now, live, cached_tokens, tokens) {
-                return;
-            }
-            self.add_row(now, live, tokens, plan);
-            budget.tokens -= tokens;
         }
+        for live in passed_over.drain(..).rev() {
+            let rank = self.requests.get(live).rank;
+            self.waiting.rejoin(live, rank);
+        }
+        self.scratch.passed_over = passed_over;
+        if !draft.defer {
+            self.pace.capacity_bound = self.waiting.len() > self.deferred as usize;
+        }
+    }
+
+    fn try_admit(&mut self, now: SimTime, live: Live, draft: &mut Draft) -> bool {
+        if self.blocked.still_blocks(live, &self.pool) {
+            return false;
+        }
+        self.find_hits(live);
+        let cached_tokens = self.scratch.hits.slots.len() as u32 * self.config.block_size_tokens;
+        let known = self.requests.get(live).tokens;
+        if draft.defer && cached_tokens + 1 < known {
+            return false;
+        }
+        let Some(Share { tokens, padding }) = self.share(known - cached_tokens, cached_tokens, draft) else {
+            return false;
+        };
+        if !self.admit(now, live, cached_tokens, tokens) {
+            return false;
+        }
+        draft.prefill_admitted |= cached_tokens + 1 < known;
+        self.add_row(now, live, tokens, padding, draft);
+        if let Some(row) = self.rows.last_mut() {
+            row.padded = padding > 0;
+        }
+        true
+    }
+
+    /// The tokens of an admission that wants `wanted`; `None` when it has to wait for a larger budget.
+    fn share(&self, wanted: u32, cached_tokens: u32, draft: &Draft) -> Option<Share> {
+        let drafts = self.config.draft_tokens();
+        let room = draft.budget.min(draft.input - self.config.draft_slots());
+        let mut share = Share { tokens: wanted, padding: 0 };
+        let alike = drafts > 0 && wanted == 1 && !draft.prefill_scheduled;
+        // A row of one token among verifying rows is padded to their length, so that all rows are alike.
+        if alike
+            && (draft.running_rows || cached_tokens > 0)
+            && cached_tokens + 1 + drafts < self.config.max_model_len
+        {
+            if 1 + drafts > room {
+                return None;
+            }
+            share = Share { tokens: 1 + drafts, padding: drafts };
+        }
+        share.tokens = share.tokens.min(draft.row_tokens);
+        if !self.config.chunked_prefill && share.tokens > room {
+            return None;
+        }
+        share.tokens = share.tokens.min(room);
+        Some(share)
     }
 
     /// The resident prefix of the request's known tokens into the scratch hits. At least one token is left to
     /// compute, so that there is something to sample from.
     fn find_hits(&mut self, live: Live) {
-        let block = self.config.block_size_tokens;
+        let identity = self.identity();
         let r = self.requests.get_mut(live);
-        let most = ((r.tokens - 1) / block) as usize;
-        let hashes: &[_] = if self.pool.caching { r.content.hashes(most, block) } else { &[] };
+        let most = ((r.tokens - 1) / identity.block_size_tokens) as usize;
+        let hashes: &[_] = if self.pool.caching { r.content.hashes(most, identity) } else { &[] };
         self.pool.prepare(hashes, &mut self.scratch.hits);
+        if self.config.drops_last_hit() {
+            self.pool.drop_last_hit(&mut self.scratch.hits);
+        }
     }
 
     /// Acquires the first chunk behind the hits and moves the request into the batch.
     fn admit(&mut self, now: SimTime, live: Live, cached_tokens: u32, tokens: u32) -> bool {
         let block = self.config.block_size_tokens;
+        let model_len = self.config.max_model_len;
         let hits = self.scratch.hits.slots.len() as u32;
-        let known = self.requests.get(live).tokens;
-        let chunk = (cached_tokens + tokens).div_ceil(block) - hits;
+        let known = self.requests.get(live).tokens.min(model_len);
+        let end = (cached_tokens + tokens + self.config.lookahead_tokens()).min(model_len);
+        let chunk = end.div_ceil(block) - hits;
         // The gate asks for more than the chunk takes: the rest has to be available besides.
         let gate = match self.config.admission {
-            Admission::FullPrompt => known.div_ceil(block).saturating_sub(hits).saturating_sub(chunk),
+            Admission::FullPrompt => known.div_ceil(block).saturating_sub(hits + chunk),
             Admission::NextChunk => 0,
         };
         let watermark = if self.running.is_empty() { 0 } else { self.watermark_blocks };
         if self.transact(now, live, chunk, gate + watermark, Caller::Admission).is_err() {
-            let r = self.requests.get_mut(live);
-            let next_hash = (hits < (r.tokens - 1) / block && self.pool.caching)
-                .then(|| r.content.hashes(hits as usize + 1, block)[hits as usize]);
-            self.blocked.set(live, &self.pool, &self.scratch.hits.slots, next_hash);
+            self.remember_refusal(live, hits);
             return false;
         }
-        self.waiting.pop_front();
+        self.waiting.pop();
         self.running.push(live);
         let r = self.requests.get_mut(live);
         let readmission = r.phase == Phase::Preempted;
+        self.deferred -= u32::from(r.deferred);
+        r.deferred = false;
         r.phase = Phase::Running;
         r.computed = cached_tokens;
         r.next_full = cached_tokens + block;
         self.facts.push(now, Fact::Admitted { request: r.id, cached_tokens, readmission });
         true
+    }
+
+    /// Only where what the head needs does not depend on the budget of the pass.
+    fn remember_refusal(&mut self, live: Live, hits: u32) {
+        if self.config.admission != Admission::FullPrompt || self.config.speculation.is_some() {
+            return;
+        }
+        let identity = self.identity();
+        let r = self.requests.get_mut(live);
+        let more = self.pool.caching && hits < (r.tokens - 1) / identity.block_size_tokens;
+        let next_hash = more.then(|| r.content.hashes(hits as usize + 1, identity)[hits as usize]);
+        self.blocked.set(live, &self.scratch.hits.slots, next_hash);
     }
 }

@@ -14,7 +14,6 @@ use crate::request::Live;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlockedHead {
     head: Option<Live>,
-    available: u32,
     next_hash: Option<SequenceHash>,
     hits: Vec<SlotId>,
 }
@@ -24,12 +23,10 @@ impl BlockedHead {
     pub(crate) fn set(
         &mut self,
         head: Live,
-        pool: &BlockPool,
         hits: &[SlotId],
         next_hash: Option<SequenceHash>,
     ) {
         self.head = Some(head);
-        self.available = pool.available();
         self.next_hash = next_hash;
         self.hits.clear();
         self.hits.extend_from_slice(hits);

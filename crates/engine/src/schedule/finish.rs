@@ -1,47 +1,107 @@
-//! The end of a pass: sampling rows gain a token, finished requests leave.
+//! The end of a pass: sampling rows gain tokens, rejected drafts are rolled back, finished requests leave.
 
-use tierscope_units::{PassId, SimTime};
+use tierscope_units::SimTime;
 
+use super::{Batch, Row};
 use crate::fact::Fact;
+use crate::input::Sampled;
 use crate::machine::Engine;
-use crate::request::Live;
+use crate::request::{NOBODY, Phase};
 
 impl Engine {
-    /// Applies the pass under way. Rows whose request was cancelled meanwhile are void.
-    pub(crate) fn finish_pass(&mut self, now: SimTime, pass: PassId) {
-        self.facts.push(now, Fact::PassEnded { worker: self.worker, pass });
-        let rows = std::mem::take(&mut self.rows);
-        let mut finished = 0;
-        for row in &rows {
-            let r = self.requests.get_mut(row.live);
-            if r.id != row.request || r.computed < r.tokens || r.blocks.is_empty() {
-                continue;
-            }
-            r.tokens += 1;
-            let (request, outputs) = (r.id, r.output_tokens());
-            let done = r.tokens >= r.tokens_max;
-            match outputs {
-                1 => self.facts.push(now, Fact::FirstToken { request }),
-                2 => self.facts.push(now, Fact::SecondToken { request }),
-                _ => {}
-            }
-            if done {
-                finished += 1;
-                self.finish(now, row.live, outputs);
-            }
+    /// Applies a pass. Rows whose request has ended meanwhile are void.
+    pub(crate) fn finish_pass(&mut self, now: SimTime, mut batch: Batch, sampled: &[Sampled]) {
+        self.facts.push(now, Fact::PassEnded { worker: self.worker, pass: batch.pass });
+        let mut told = sampled.iter().peekable();
+        let mut finished = false;
+        for row in &batch.rows {
+            let sampled = told.next_if(|sampled| sampled.request == row.request).copied();
+            let plain = Sampled {
+                request: row.request,
+                tokens: 1,
+                stop_after: 0,
+                drafts: self.config.draft_tokens(),
+            };
+            finished |= self.finish_row(now, row, sampled.unwrap_or(plain));
         }
-        if finished > 0 {
+        if finished {
             let requests = &self.requests;
-            self.running.retain(|&live| !requests.get(live).blocks.is_empty());
+            self.running.retain(|&live| requests.get(live).id != NOBODY);
         }
-        self.rows = rows;
-        self.rows.clear();
+        batch.rows.clear();
+        self.scratch.rows = batch.rows;
     }
 
-    fn finish(&mut self, now: SimTime, live: Live, output_tokens: u32) {
-        let request = self.requests.get(live).id;
-        self.release_blocks(live);
-        self.requests.remove(live);
-        self.facts.push(now, Fact::Finished { request, output_tokens });
+    /// Applies one row; whether its request is done and was running.
+    fn finish_row(&mut self, now: SimTime, row: &Row, sampled: Sampled) -> bool {
+        let r = self.requests.get_mut(row.live);
+        if r.id != row.request {
+            return false;
+        }
+        r.in_flight -= row.tokens;
+        let stale = r.stale > 0;
+        if stale {
+            r.stale -= row.tokens;
+            if r.drop_stale {
+                return false;
+            }
+        }
+        if !row.samples {
+            r.drafts = if self.config.async_scheduling { r.drafts } else { 0 };
+            return false;
+        }
+        let given = sampled.tokens.clamp(1, row.drafts + 1);
+        let rejected = row.drafts + 1 - given;
+        if !stale && r.computed > 0 {
+            r.computed -= rejected;
+        }
+        let had_placeholders = r.placeholders > 0;
+        if had_placeholders && !stale {
+            r.placeholders -= rejected + given;
+        }
+        let room = r.tokens_max - r.tokens;
+        let stop = if sampled.stop_after == 0 { u32::MAX } else { sampled.stop_after };
+        let kept = given.min(room).min(stop);
+        let done = kept == room || kept == stop;
+        if done && !stale {
+            r.computed -= given - kept;
+        }
+        let before = r.output_tokens();
+        r.tokens += kept;
+        let was_running = r.phase == Phase::Running;
+        if !self.config.async_scheduling {
+            r.drafts = if r.prefill_chunk { 0 } else { sampled.drafts };
+        }
+        let verified = r.computed.saturating_sub(r.in_flight);
+        let late = !stale && was_running && (had_placeholders || self.config.speculation.is_some());
+        self.log_tokens(now, row, before, before + kept);
+        if late {
+            self.register_full(now, row.live, verified);
+        }
+        if done {
+            self.finish(now, row, before + kept);
+        }
+        done && was_running
+    }
+
+    fn log_tokens(&mut self, now: SimTime, row: &Row, before: u32, after: u32) {
+        let request = row.request;
+        if before == 0 {
+            self.facts.push(now, Fact::FirstToken { request });
+        }
+        if before < 2 && after >= 2 {
+            self.facts.push(now, Fact::SecondToken { request });
+        }
+    }
+
+    fn finish(&mut self, now: SimTime, row: &Row, output_tokens: u32) {
+        let r = self.requests.get(row.live);
+        let (phase, rank) = (r.phase, r.rank);
+        if phase != Phase::Running {
+            self.leave_line(row.live, rank);
+        }
+        self.release_blocks(row.live);
+        self.requests.remove(row.live);
+        self.facts.push(now, Fact::Finished { request: row.request, output_tokens });
     }
 }

@@ -1,23 +1,25 @@
 //! One pass: which requests compute how many tokens (rules S1–S3, semantics of vLLM's V1 scheduler).
 //!
 //! Running requests come first, in order; then, if nobody was preempted, waiting ones while the token budget
-//! and the pool allow. There is no prefill or decode phase: a request wants the tokens that it knows and has
-//! not computed.
+//! and the pool allow. There is no prefill or decode phase: a request wants the tokens that it knows, and its
+//! drafts, and has not computed.
 
 mod acquire;
 mod admit;
 mod blocked;
 mod finish;
 mod preempt;
+mod reset;
+mod running;
 
-use tierscope_units::{RequestId, SimTime};
+use tierscope_units::{PassId, RequestId, SimTime};
 
 pub(crate) use blocked::BlockedHead;
 
 use crate::command::PassPlan;
-use crate::fact::{Caller, Fact, PassStart};
+use crate::fact::{Fact, PassStart};
 use crate::machine::Engine;
-use crate::request::Live;
+use crate::request::{Live, Request};
 
 /// A request's share of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,112 +31,126 @@ pub struct Row {
     pub tokens: u32,
     /// Tokens that it had computed before.
     pub computed_before: u32,
+    /// Drafts among the tokens.
+    pub drafts: u32,
+    /// Whether those drafts only pad the row: their output is known to be void.
+    pub padded: bool,
+    /// Whether the row brings output.
+    pub samples: bool,
+    /// The first block that the row registered.
+    pub(crate) registered_from: u32,
 }
 
-/// What is left while a pass is being built.
-pub(crate) struct Budget {
-    pub(crate) tokens: u32,
+/// A pass under way.
+#[derive(Clone, Debug)]
+pub(crate) struct Batch {
+    pub(crate) pass: PassId,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// A pass being built.
+pub(crate) struct Draft {
+    pub(crate) plan: PassPlan,
+    /// Tokens left to hand out.
+    pub(crate) budget: u32,
+    /// Tokens of batch left, draft slots included.
+    pub(crate) input: u32,
     /// Most tokens of one row; `u32::MAX` without a threshold.
     pub(crate) row_tokens: u32,
+    /// Prefill is held back in this pass.
+    pub(crate) defer: bool,
+    pub(crate) preempted: bool,
+    /// A request that ran before has a row.
+    pub(crate) running_rows: bool,
+    pub(crate) prefill_scheduled: bool,
+    pub(crate) prefill_admitted: bool,
 }
 
-/// How a running request got room to grow.
-enum Room {
-    /// There was enough.
-    Made,
-    /// Others were preempted for it.
-    MadeByPreemption,
-    /// Not at all: it was preempted itself.
-    Preempted,
+/// When prefill may be scheduled again (`prefill_schedule_interval`).
+#[derive(Clone, Debug)]
+pub(crate) struct PrefillPace {
+    /// Passes that computed something.
+    executed: i64,
+    /// The last of them that carried prefill.
+    last_prefill: i64,
+    /// The last scan left requests waiting for room: then nothing is held back.
+    capacity_bound: bool,
+}
+
+impl PrefillPace {
+    pub(crate) fn new(interval: u32) -> Self {
+        Self { executed: 0, last_prefill: -i64::from(interval), capacity_bound: false }
+    }
 }
 
 impl Engine {
-    /// Builds the next pass. A plan without rows is no pass; then `preempted` says whether the attempt
-    /// changed anything.
-    pub(crate) fn schedule(&mut self, now: SimTime) -> (PassPlan, bool) {
+    /// Builds the next pass into `self.rows`. Without rows it is no pass; then `preempted` says whether the
+    /// attempt changed anything.
+    pub(crate) fn schedule(&mut self, now: SimTime) -> Draft {
         self.rows.clear();
-        let mut budget = self.budget();
-        let mut plan = PassPlan {
-            worker: self.worker,
-            pass: self.next_pass,
-            capacity_blocks: self.pool.capacity(),
-            ..PassPlan::default()
-        };
-        let preempted = self.schedule_running(now, &mut budget, &mut plan);
-        if !preempted {
-            self.schedule_waiting(now, &mut budget, &mut plan);
+        let mut draft = self.draft();
+        self.schedule_running(now, &mut draft);
+        draft.running_rows = !self.rows.is_empty();
+        if !draft.preempted {
+            self.schedule_waiting(now, &mut draft);
         }
-        for row in &self.rows {
-            self.requests.get_mut(row.live).computed += row.tokens;
+        if self.rows.is_empty() {
+            return draft;
         }
-        plan.active_blocks = self.pool.active;
-        if !self.rows.is_empty() {
-            self.log_pass(now, &plan);
+        self.pace.executed += 1;
+        if self.config.prefill_schedule_interval > 1 && (draft.prefill_scheduled || draft.prefill_admitted) {
+            self.pace.last_prefill = self.pace.executed;
         }
-        (plan, preempted)
+        self.advance_rows();
+        draft.plan.active_blocks = self.pool.active;
+        self.log_pass(now, &draft.plan);
+        draft
     }
 
-    fn budget(&self) -> Budget {
-        let threshold = self.config.long_prefill_token_threshold;
-        let alone = self.running.len() + self.waiting.len() <= 1;
-        Budget {
-            tokens: self.config.max_num_batched_tokens,
-            row_tokens: if threshold == 0 || alone { u32::MAX } else { threshold },
+    fn draft(&self) -> Draft {
+        let config = &self.config;
+        let eligible = (self.running.len() + self.waiting.len()) as u32;
+        let mut row_tokens = config.long_prefill_token_threshold;
+        if row_tokens > 0 && config.long_prefill_token_threshold_adaptive && eligible > 0 {
+            row_tokens = row_tokens.max(config.max_num_batched_tokens / eligible);
+        }
+        if row_tokens == 0 || eligible <= 1 {
+            row_tokens = u32::MAX;
+        }
+        Draft {
+            plan: PassPlan {
+                worker: self.worker,
+                pass: self.next_pass,
+                capacity_blocks: self.pool.capacity(),
+                ..PassPlan::default()
+            },
+            budget: config.max_num_scheduled_tokens.unwrap_or(config.max_num_batched_tokens),
+            input: config.max_num_batched_tokens,
+            row_tokens,
+            defer: self.defers_prefill(),
+            preempted: false,
+            running_rows: false,
+            prefill_scheduled: false,
+            prefill_admitted: false,
         }
     }
 
-    /// Gives every running request its tokens. Returns whether somebody was preempted for them.
-    fn schedule_running(&mut self, now: SimTime, budget: &mut Budget, plan: &mut PassPlan) -> bool {
-        let mut preempted = false;
-        let mut at = 0;
-        while at < self.running.len() && budget.tokens > 0 {
-            let live = self.running[at];
-            let r = self.requests.get(live);
-            let (computed, wanted) = (r.computed, r.tokens - r.computed);
-            let tokens = wanted
-                .min(budget.row_tokens)
-                .min(budget.tokens)
-                .min((self.config.max_model_len - computed).saturating_sub(1));
-            at += 1;
-            if tokens == 0 {
-                continue;
-            }
-            let end = computed + tokens;
-            if end > r.room {
-                let caller = if wanted == 1 { Caller::DecodeGrowth } else { Caller::PrefillChunk };
-                match self.make_room(now, live, end, caller) {
-                    Room::Made => {}
-                    Room::MadeByPreemption => preempted = true,
-                    Room::Preempted => return true,
-                }
-            }
-            self.add_row(now, live, tokens, plan);
-            budget.tokens -= tokens;
-        }
-        preempted
-    }
-
-    /// Grows a running request to `end` tokens, at the cost of those behind it and at last of itself.
-    fn make_room(&mut self, now: SimTime, live: Live, end: u32, caller: Caller) -> Room {
-        let mut room = Room::Made;
-        while !self.acquire(now, live, end, caller) {
-            room = Room::MadeByPreemption;
-            if self.preempt_last(now) == live {
-                return Room::Preempted;
-            }
-        }
-        room
+    fn defers_prefill(&self) -> bool {
+        let interval = i64::from(self.config.prefill_schedule_interval);
+        interval > 1
+            && !self.pace.capacity_bound
+            && self.pace.executed + 1 - self.pace.last_prefill < interval
+            && self.running.iter().any(|&live| !self.requests.get(live).prefill_chunk)
     }
 
     /// Schedules `tokens` of a request whose blocks suffice.
-    pub(crate) fn add_row(&mut self, now: SimTime, live: Live, tokens: u32, plan: &mut PassPlan) {
-        let r = self.requests.get_mut(live);
+    pub(crate) fn add_row(&mut self, now: SimTime, live: Live, tokens: u32, drafts: u32, draft: &mut Draft) {
+        let r = self.requests.get(live);
         let (request, computed) = (r.id, r.computed);
-        let known = r.tokens;
-        let decode = tokens == 1 && known - computed == 1 && r.output_tokens() > 0;
-        self.rows.push(Row { live, request, tokens, computed_before: computed });
-        if decode {
+        let plan = &mut draft.plan;
+        if is_decode(r) {
             plan.decode_rows += 1;
+            plan.decode_tokens += tokens;
             plan.decode_context_tokens += u64::from(computed);
         } else {
             plan.prefill_rows += 1;
@@ -144,11 +160,36 @@ impl Engine {
             let recomputed = r.high_water.min(computed + tokens).saturating_sub(computed);
             self.facts.push(now, Fact::Prefilled { request, tokens, computed_before: computed, recomputed });
         }
-        let end = computed + tokens;
-        let r = self.requests.get_mut(live);
-        r.high_water = r.high_water.max(end);
-        if end >= r.next_full {
-            self.register_full(now, live, end);
+        draft.budget -= tokens;
+        draft.input -= tokens + self.config.draft_slots();
+        self.rows.push(Row {
+            live,
+            request,
+            tokens,
+            computed_before: computed,
+            drafts,
+            padded: false,
+            samples: false,
+            registered_from: r.next_full / self.config.block_size_tokens - 1,
+        });
+        if computed + tokens >= r.next_full {
+            self.register_full(now, live, computed + tokens);
+        }
+    }
+
+    /// A pass is committed when it starts (rule R1): its tokens count as computed.
+    fn advance_rows(&mut self) {
+        let draft_tokens = self.config.draft_tokens();
+        for row in &mut self.rows {
+            let r = self.requests.get_mut(row.live);
+            r.computed += row.tokens;
+            r.in_flight += row.tokens;
+            r.prefill_chunk = r.computed < r.tokens + r.placeholders;
+            row.samples = !r.prefill_chunk;
+            if self.config.async_scheduling && row.samples {
+                r.placeholders += 1 + row.drafts;
+                r.drafts = draft_tokens;
+            }
         }
     }
 
@@ -161,9 +202,16 @@ impl Engine {
                 prefill_rows: plan.prefill_rows,
                 prefill_tokens: plan.prefill_tokens,
                 decode_rows: plan.decode_rows,
+                decode_tokens: plan.decode_tokens,
                 waiting: self.waiting.len() as u32,
                 g1: self.pool.occupancy(),
             }),
         );
     }
+}
+
+/// Whether a row of this request generates: it has output, and nothing but the newest token is uncomputed.
+fn is_decode(r: &Request) -> bool {
+    let known = r.tokens + r.placeholders;
+    known > r.prompt_tokens && r.computed + 1 >= known
 }

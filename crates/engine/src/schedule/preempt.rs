@@ -1,25 +1,94 @@
-//! Preemption by recompute: the last running request gives everything back (rule S2).
+//! Preemption by recompute: a running request gives everything back (rule S2).
 
 use tierscope_units::SimTime;
 
+use super::Draft;
+use crate::config::{Fidelity, SchedulingPolicy};
 use crate::fact::Fact;
 use crate::machine::Engine;
 use crate::request::{Live, Phase};
 
 impl Engine {
-    /// Preempts the last of the running requests to the head of the line, and says which it was.
-    pub(crate) fn preempt_last(&mut self, now: SimTime) -> Live {
-        let victim = self.running.pop().expect("a request that runs asked for blocks");
-        let r = self.requests.get_mut(victim);
+    /// The place of the next victim among the running requests: the last, or the one of lowest priority, the
+    /// first among equals.
+    pub(crate) fn victim(&self) -> usize {
+        let last = self.running.len() - 1;
+        if self.config.policy == SchedulingPolicy::Fcfs {
+            return last;
+        }
+        let key = |place: usize| {
+            let rank = self.requests.get(self.running[place]).rank;
+            (rank.priority, rank.sent)
+        };
+        (0..last).rev().fold(last, |worst, place| if key(place) >= key(worst) { place } else { worst })
+    }
+
+    /// Preempts the running request at `place` and says which it was. If it has a row in the pass that is
+    /// being built, the row is void and its tokens go back to the budget.
+    pub(crate) fn preempt_at(&mut self, now: SimTime, place: usize, draft: &mut Draft) -> Live {
+        let victim = self.running.remove(place);
+        if self.config.policy == SchedulingPolicy::Priority
+            && let Some(at) = self.rows.iter().position(|row| row.live == victim)
+        {
+            let row = self.rows.remove(at);
+            draft.budget += row.tokens;
+            draft.input += row.tokens + self.config.draft_slots();
+            self.take_from_plan(&row, draft);
+            if self.config.fidelity == Fidelity::Mended {
+                self.unregister_uncomputed(now, victim, row.registered_from);
+            }
+        }
+        self.preempt(now, victim, false);
+        victim
+    }
+
+    fn take_from_plan(&self, row: &super::Row, draft: &mut Draft) {
+        let r = self.requests.get(row.live);
+        let plan = &mut draft.plan;
+        if super::is_decode(r) {
+            plan.decode_rows -= 1;
+            plan.decode_tokens -= row.tokens;
+            plan.decode_context_tokens -= u64::from(row.computed_before);
+        } else {
+            let n = u64::from(row.tokens);
+            plan.prefill_rows -= 1;
+            plan.prefill_tokens -= row.tokens;
+            plan.prefill_attention_pairs -= n * u64::from(row.computed_before) + n * (n + 1) / 2;
+        }
+    }
+
+    /// Blocks of a void row were registered when it was scheduled, and nobody will compute them: they must
+    /// not be hit (rule T5).
+    fn unregister_uncomputed(&mut self, now: SimTime, live: Live, from: u32) {
+        let r = self.requests.get(live);
+        let until = (r.next_full / self.config.block_size_tokens - 1).max(from);
+        if !self.pool.caching || until == from {
+            return;
+        }
+        for index in from..until {
+            let slot = self.requests.get(live).blocks[index as usize];
+            let removed = self.pool.unregister(slot);
+            self.scratch.removed.push(removed);
+        }
+        self.log_removed(now);
+    }
+
+    /// Takes a request out of the batch's memory and puts it back into the line. It has left `running`.
+    pub(crate) fn preempt(&mut self, now: SimTime, live: Live, drop_output: bool) {
+        let r = self.requests.get_mut(live);
         let lost_tokens = r.computed;
         r.phase = Phase::Preempted;
+        r.high_water = r.high_water.max(r.computed);
         r.computed = 0;
+        r.drafts = 0;
+        r.drop_stale = drop_output || (r.drop_stale && r.stale > 0);
+        r.stale = r.in_flight;
+        r.placeholders = 0;
         r.preemptions += 1;
-        let (request, released) = (r.id, r.blocks.len() as u32);
-        self.release_blocks(victim);
-        self.waiting.push_front(victim);
+        let (request, released, rank) = (r.id, r.blocks.len() as u32, r.rank);
+        self.release_blocks(live);
+        self.waiting.rejoin(live, rank);
         self.facts.push(now, Fact::Preempted { request, lost_tokens, released });
-        victim
     }
 
     /// Returns all blocks of a request to the pool.

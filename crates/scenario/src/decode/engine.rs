@@ -52,14 +52,24 @@ fn model_len(engine: &mut EngineConfig, fields: &Fields<'_>, notes: &mut Notes) 
         Some(tokens) => engine.max_model_len = tokens,
         None if !engine.chunked_prefill && engine.max_model_len > pass => {
             engine.max_model_len = pass;
-            notes.default("engine.max_model_len", pass, "max_num_batched_tokens, since prefill is not chunked");
+            notes.default(
+                "engine.max_model_len",
+                pass,
+                "max_num_batched_tokens, since prefill is not chunked",
+            );
         }
         None => {}
     }
-    if let (Some(tokens), false, Some(entry)) = (written, engine.chunked_prefill, fields.entry("max_model_len")) {
+    if let (Some(tokens), false, Some(entry)) =
+        (written, engine.chunked_prefill, fields.entry("max_model_len"))
+    {
         if tokens > pass {
             let expected = format!("at most max_num_batched_tokens ({pass}) when chunked_prefill = false");
-            fields.refuse(entry, expected, format!("write max_num_batched_tokens = {tokens}, or chunk the prefill"));
+            fields.refuse(
+                entry,
+                expected,
+                format!("write max_num_batched_tokens = {tokens}, or chunk the prefill"),
+            );
         }
     }
 }
@@ -73,17 +83,32 @@ pub(crate) fn derive_g1(
     notes: &mut Notes,
 ) {
     match hardware.g1_blocks(engine.block_size_tokens) {
-        None => notes.default(KEY, engine.g1_blocks, "the pool of Dynamo's mocker; hardware.model and .gpu would derive it"),
+        None => notes.default(
+            KEY,
+            engine.g1_blocks,
+            "the pool of Dynamo's mocker; hardware.model and .gpu would derive it",
+        ),
         Some(Ok(blocks)) => {
             engine.g1_blocks = blocks.min(limit::G1_BLOCKS) as u32;
-            let from = format!("what {} leaves of {} × {}", hardware.model_name(), hardware.tensor_parallel, hardware.gpu_name());
+            let from = format!(
+                "what {} leaves of {} × {}",
+                hardware.model_name(),
+                hardware.tensor_parallel,
+                hardware.gpu_name()
+            );
             notes.default(KEY, engine.g1_blocks, &from);
         }
         Some(Err(NoRoom { usable, weights, block })) => {
             let (usable, weights, block) = (Bytes(usable), Bytes(weights), Bytes(block));
             let found = format!("{weights} of weights in {usable} of usable memory per rank");
             let expected = format!("room for at least one block of {block} beside them");
-            problems.report(at, KEY, found, expected, "raise hardware.tensor_parallel, name a larger gpu, or write g1_blocks");
+            problems.report(
+                at,
+                KEY,
+                found,
+                expected,
+                "raise hardware.tensor_parallel, name a larger gpu, or write g1_blocks",
+            );
         }
     }
 }

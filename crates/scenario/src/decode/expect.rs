@@ -10,7 +10,11 @@ pub(crate) fn decode(fields: Fields<'_>, requests: Option<u64>) -> Vec<Expectati
     if let (Some(text), Some(entry)) = (fields.text("outcome"), fields.entry("outcome")) {
         let line = fields.problems.place(entry.node.at).0;
         match expectation::outcome(text) {
-            Ok(kind) => list.push(Expectation::Outcome { kind, source: format!("outcome = \"{}\"", kind.word()), line }),
+            Ok(kind) => list.push(Expectation::Outcome {
+                kind,
+                source: format!("outcome = \"{}\"", kind.word()),
+                line,
+            }),
             Err((expected, mend)) => fields.refuse(entry, expected, mend),
         }
     }
@@ -24,7 +28,10 @@ pub(crate) fn decode(fields: Fields<'_>, requests: Option<u64>) -> Vec<Expectati
         if let (Some(highest), Some(requests)) = (fact.highest_request(), requests) {
             if u64::from(highest.0) >= requests {
                 let last = requests.saturating_sub(1);
-                return Err(("a request of this workload", format!("requests are numbered from 0; the last is {last}")));
+                return Err((
+                    "a request of this workload",
+                    format!("requests are numbered from 0; the last is {last}"),
+                ));
             }
         }
         list.push(Expectation::Fact { fact, source: text.into(), line });
@@ -44,7 +51,11 @@ fn each(fields: &Fields<'_>, name: &'static str, mut take: impl FnMut(&str, u32)
     }
 }
 
-fn one(item: &Node, line: u32, take: &mut impl FnMut(&str, u32) -> Result<(), Misread>) -> Result<(), Misread> {
+fn one(
+    item: &Node,
+    line: u32,
+    take: &mut impl FnMut(&str, u32) -> Result<(), Misread>,
+) -> Result<(), Misread> {
     match &item.value {
         Value::Text(text) => take(text, line),
         _ => Err(("text", "put the expectation in quotation marks".into())),

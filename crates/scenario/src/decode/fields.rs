@@ -21,7 +21,13 @@ impl<'n> Fields<'n> {
     /// The fields of a node; `None`, reported, when it is no table.
     pub(crate) fn open(node: &'n Node, path: &str, problems: &'n Problems<'n>) -> Option<Self> {
         let Some(entries) = node.entries() else {
-            problems.report(node.at, path, node.describe(), "a table", format!("write [{path}] and its keys below"));
+            problems.report(
+                node.at,
+                path,
+                node.describe(),
+                "a table",
+                format!("write [{path}] and its keys below"),
+            );
             return None;
         };
         Some(Self { problems, path: path.into(), at: node.at, entries, known: RefCell::default() })
@@ -54,7 +60,11 @@ impl<'n> Fields<'n> {
                 None => format!("remove it; the keys here are {}", known.join(", ")),
             };
             let found = format!("the unknown key {}", quote(&entry.key));
-            let place = if self.path.is_empty() { "a key of a scenario".into() } else { format!("a key of [{}]", self.path) };
+            let place = if self.path.is_empty() {
+                "a key of a scenario".into()
+            } else {
+                format!("a key of [{}]", self.path)
+            };
             let key: String = entry.key.chars().take(60).filter(|c| !c.is_control()).collect();
             self.problems.report(entry.at, &self.key(&key), found, place, mend);
         }
@@ -91,7 +101,11 @@ impl<'n> Fields<'n> {
         if let Value::Bool(truth) = entry.node.value {
             return Some(truth);
         }
-        self.refuse(entry, "true or false", format!("write {name} = true or {name} = false, without quotation marks"));
+        self.refuse(
+            entry,
+            "true or false",
+            format!("write {name} = true or {name} = false, without quotation marks"),
+        );
         None
     }
 
@@ -168,12 +182,16 @@ pub(crate) fn whole_of(node: &Node, low: u64, high: u64) -> Result<u64, String> 
         Value::Int(number) if number < i128::from(low) => Err(format!("write {low} or more")),
         Value::Int(number) if number > i128::from(high) => Err(format!("write {high} or less")),
         Value::Int(number) => Ok(number as u64),
-        Value::Float(number) if libm::trunc(number) == number && number >= low as f64 && number <= high as f64 => {
+        Value::Float(number)
+            if libm::trunc(number) == number && number >= low as f64 && number <= high as f64 =>
+        {
             Err(format!("write {} without a point or an exponent", number as u64))
         }
         Value::Float(number) if number > high as f64 => Err(format!("write {high} or less")),
         Value::Float(_) => Err("write a number without a fraction".into()),
-        Value::Text(ref text) if text.trim().parse::<u64>().is_ok() => Err("remove the quotation marks".into()),
+        Value::Text(ref text) if text.trim().parse::<u64>().is_ok() => {
+            Err("remove the quotation marks".into())
+        }
         _ => Err(format!("write a number, for example {}", low.max(1))),
     }
 }
@@ -183,7 +201,9 @@ pub(crate) fn number_of(node: &Node, low: f64, high: f64) -> Result<f64, String>
     let number = match &node.value {
         Value::Int(number) => *number as f64,
         Value::Float(number) => *number,
-        Value::Text(text) if text.trim().parse::<f64>().is_ok() => return Err("remove the quotation marks".into()),
+        Value::Text(text) if text.trim().parse::<f64>().is_ok() => {
+            return Err("remove the quotation marks".into());
+        }
         _ => return Err(format!("write a number, for example {}", low.max(1.0).min(high))),
     };
     if number.is_nan() {

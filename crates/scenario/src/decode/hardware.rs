@@ -9,7 +9,11 @@ use crate::preset::{self, KvLayout, ModelPreset};
 pub(crate) fn decode(table: Option<Fields<'_>>, notes: &mut Notes) -> Hardware {
     let mut hardware = bare_hardware();
     let Some(fields) = table else {
-        notes.default("hardware.kv_bytes_per_token", hardware.kv_bytes_per_token, "as Llama-3.1-8B; no model is named");
+        notes.default(
+            "hardware.kv_bytes_per_token",
+            hardware.kv_bytes_per_token,
+            "as Llama-3.1-8B; no model is named",
+        );
         return hardware;
     };
     hardware.model = named(&fields, "model", preset::models(), |model| model.name);
@@ -23,12 +27,20 @@ pub(crate) fn decode(table: Option<Fields<'_>>, notes: &mut Notes) -> Hardware {
         ranks_fit(&fields, model, hardware.tensor_parallel);
         hardware.kv_bytes_per_token = model.kv_bytes_per_token();
         hardware.kv_bytes_per_token_per_rank = model.kv_bytes_per_token_per_rank(hardware.tensor_parallel);
-        fields.misplaced("kv_bytes_per_token", "no figure beside a model, whose layout gives it", "remove one of the two");
+        fields.misplaced(
+            "kv_bytes_per_token",
+            "no figure beside a model, whose layout gives it",
+            "remove one of the two",
+        );
     } else if let Some(bytes) = written {
         hardware.kv_bytes_per_token = bytes;
         hardware.kv_bytes_per_token_per_rank = bytes.div_ceil(u64::from(hardware.tensor_parallel));
     } else {
-        notes.default("hardware.kv_bytes_per_token", hardware.kv_bytes_per_token, "as Llama-3.1-8B; no model is named");
+        notes.default(
+            "hardware.kv_bytes_per_token",
+            hardware.kv_bytes_per_token,
+            "as Llama-3.1-8B; no model is named",
+        );
     }
     fields.close();
     hardware

@@ -40,7 +40,8 @@ pub(crate) fn scenario(root: &Node, problems: &Problems<'_>) -> Option<Scenario>
     let lesson = fields.text("lesson").unwrap_or_default().to_owned();
     let seed = fields.whole("seed", 0, limit::WHOLE_NUMBER).unwrap_or(1);
     let engine_table = fields.entry("engine").and_then(|entry| Fields::open(&entry.node, "engine", problems));
-    let hardware_table = fields.entry("hardware").and_then(|entry| Fields::open(&entry.node, "hardware", problems));
+    let hardware_table =
+        fields.entry("hardware").and_then(|entry| Fields::open(&entry.node, "hardware", problems));
     let hardware = hardware::decode(hardware_table, &mut notes);
     let (mut engine, written) = engine::decode(engine_table, &mut notes);
     if !written {
@@ -68,7 +69,11 @@ fn version(fields: &Fields<'_>) {
     match fields.entry(KEY) {
         None => fields.missing(KEY, understood, format!("add {KEY} = {SCHEMA_VERSION} at the top")),
         Some(entry) if entry.node.value == Value::Int(i128::from(SCHEMA_VERSION)) => {}
-        Some(entry) => fields.refuse(entry, understood, format!("write {KEY} = {SCHEMA_VERSION}, or use the release that wrote it")),
+        Some(entry) => fields.refuse(
+            entry,
+            understood,
+            format!("write {KEY} = {SCHEMA_VERSION}, or use the release that wrote it"),
+        ),
     }
 }
 
@@ -84,7 +89,13 @@ fn workload_table(fields: &Fields<'_>, engine: &EngineConfig, notes: &mut Notes)
         let block = engine.block_size_tokens;
         if hashed && !trace.trace_block_tokens.is_multiple_of(block.max(1)) {
             let (expected, mend) = workload::divisors(trace.trace_block_tokens);
-            fields.problems.report(place_of_block_size(fields), "engine.block_size_tokens", block.to_string(), expected, mend);
+            fields.problems.report(
+                place_of_block_size(fields),
+                "engine.block_size_tokens",
+                block.to_string(),
+                expected,
+                mend,
+            );
         }
     }
     Some(spec)

@@ -11,11 +11,19 @@ use crate::scenario::{InlinePrompt, InlineRequest, InlineStart};
 
 pub(crate) fn decode(fields: &Fields<'_>) -> Option<Vec<InlineRequest>> {
     if !fields.has("request") {
-        fields.missing("request", "at least one [[workload.request]]", "add [[workload.request]] with prompt_tokens and output_tokens");
+        fields.missing(
+            "request",
+            "at least one [[workload.request]]",
+            "add [[workload.request]] with prompt_tokens and output_tokens",
+        );
     }
     let items = fields.items("request")?;
     if items.is_empty() {
-        fields.refuse(fields.entry("request")?, "at least one request", "add [[workload.request]] with prompt_tokens and output_tokens");
+        fields.refuse(
+            fields.entry("request")?,
+            "at least one request",
+            "add [[workload.request]] with prompt_tokens and output_tokens",
+        );
     }
     let mut list = Vec::with_capacity(items.len());
     let mut latest = Span::ZERO;
@@ -49,10 +57,17 @@ fn start(fields: &Fields<'_>, index: u32, latest: &mut Span) -> Option<InlineSta
         fields.misplaced("at_ms", "either at_ms or after", "remove one of the two");
         let number = fields.whole("after", 0, limit::REQUESTS)?;
         if number >= u64::from(index) {
-            fields.refuse(entry, format!("an earlier request than this one, which is number {index}"), "name a request that stands above this one");
+            fields.refuse(
+                entry,
+                format!("an earlier request than this one, which is number {index}"),
+                "name a request that stands above this one",
+            );
             return None;
         }
-        return Some(InlineStart::After { request: RequestId(number as u32), delay: delay.unwrap_or(Span::ZERO) });
+        return Some(InlineStart::After {
+            request: RequestId(number as u32),
+            delay: delay.unwrap_or(Span::ZERO),
+        });
     }
     fields.misplaced("delay_ms", "it only beside after", "write at_ms, or add after");
     let at = at.unwrap_or(if fields.has("at_ms") { *latest } else { Span::ZERO });
@@ -61,7 +76,13 @@ fn start(fields: &Fields<'_>, index: u32, latest: &mut Span) -> Option<InlineSta
         let place = found.map_or(fields.at, |entry| entry.node.at);
         let expected = format!("{} or later, when the request before it arrives", latest.as_ms_f64());
         let mend = "put requests in the order of at_ms: their numbers follow it";
-        fields.problems.report(place, &fields.key("at_ms"), found.map_or("0".into(), |entry| entry.node.describe()), expected, mend);
+        fields.problems.report(
+            place,
+            &fields.key("at_ms"),
+            found.map_or("0".into(), |entry| entry.node.describe()),
+            expected,
+            mend,
+        );
     }
     *latest = at.max(*latest);
     Some(InlineStart::At(at))
@@ -69,7 +90,8 @@ fn start(fields: &Fields<'_>, index: u32, latest: &mut Span) -> Option<InlineSta
 
 fn prompt(fields: &Fields<'_>) -> Option<InlinePrompt> {
     let tokens = fields.count("prompt_tokens", 1, limit::TOKENS_PER_REQUEST);
-    let (prefix, prefix_tokens) = (fields.text("prefix"), fields.count("prefix_tokens", 1, limit::TOKENS_PER_REQUEST));
+    let (prefix, prefix_tokens) =
+        (fields.text("prefix"), fields.count("prefix_tokens", 1, limit::TOKENS_PER_REQUEST));
     if let Some(entry) = fields.entry("prompt") {
         for other in ["prompt_tokens", "prefix", "prefix_tokens"] {
             fields.misplaced(other, "either prompt or prompt_tokens", "remove one of the two");
@@ -89,7 +111,11 @@ fn prompt(fields: &Fields<'_>) -> Option<InlinePrompt> {
     }
     let (prefix, prefix_tokens) = (prefix?, prefix_tokens?);
     if prefix_tokens > tokens {
-        fields.refuse(fields.entry("prefix_tokens")?, format!("at most prompt_tokens ({tokens}), which counts the prefix too"), "raise prompt_tokens or lower this");
+        fields.refuse(
+            fields.entry("prefix_tokens")?,
+            format!("at most prompt_tokens ({tokens}), which counts the prefix too"),
+            "raise prompt_tokens or lower this",
+        );
     }
     Some(InlinePrompt::Tokens { tokens, prefix: Some((prefix.into(), prefix_tokens)) })
 }
@@ -117,7 +143,11 @@ fn runs(fields: &Fields<'_>, entry: &Entry) -> Option<Vec<TokenRun>> {
         }
     }
     if total > limit::TOKENS_PER_REQUEST {
-        fields.refuse(entry, format!("at most {} tokens in all", limit::TOKENS_PER_REQUEST), format!("shorten it: it has {total}"));
+        fields.refuse(
+            entry,
+            format!("at most {} tokens in all", limit::TOKENS_PER_REQUEST),
+            format!("shorten it: it has {total}"),
+        );
     }
     Some(runs)
 }

@@ -65,24 +65,43 @@ fn turns(fields: &Fields<'_>, requests: Option<u32>) -> Option<u32> {
 }
 
 fn arrival(fields: &Fields<'_>) -> Option<ArrivalProcess> {
-    let words = [("poisson", Arrival::Poisson), ("fixed_rate", Arrival::FixedRate), ("closed_loop", Arrival::ClosedLoop)];
+    let words = [
+        ("poisson", Arrival::Poisson),
+        ("fixed_rate", Arrival::FixedRate),
+        ("closed_loop", Arrival::ClosedLoop),
+    ];
     let arrival = fields.word("arrival", &words);
     let rate = fields.number("rate_per_s", 1e-6, 1e9);
     let concurrency = fields.count("concurrency", 1, limit::CONCURRENCY);
     let think_time = fields.milliseconds("think_time_ms");
     let Some(arrival) = arrival else {
         if !fields.has("arrival") {
-            let mend = if fields.has("concurrency") { "add arrival = \"closed_loop\"" } else { "add arrival = \"poisson\" and rate_per_s" };
+            let mend = if fields.has("concurrency") {
+                "add arrival = \"closed_loop\""
+            } else {
+                "add arrival = \"poisson\" and rate_per_s"
+            };
             fields.missing("arrival", "\"poisson\", \"fixed_rate\" or \"closed_loop\"", mend);
         }
         return None;
     };
     if arrival == Arrival::ClosedLoop {
-        fields.misplaced("rate_per_s", "no rate in a closed loop", "remove it, or write arrival = \"poisson\"");
+        fields.misplaced(
+            "rate_per_s",
+            "no rate in a closed loop",
+            "remove it, or write arrival = \"poisson\"",
+        );
         if !fields.has("concurrency") {
-            fields.missing("concurrency", "how many requests a closed loop keeps in flight", "add concurrency = 8");
+            fields.missing(
+                "concurrency",
+                "how many requests a closed loop keeps in flight",
+                "add concurrency = 8",
+            );
         }
-        return Some(ArrivalProcess::ClosedLoop { concurrency: concurrency?, think_time: think_time.unwrap_or(Span::ZERO) });
+        return Some(ArrivalProcess::ClosedLoop {
+            concurrency: concurrency?,
+            think_time: think_time.unwrap_or(Span::ZERO),
+        });
     }
     let only = "it only in a closed loop";
     fields.misplaced("concurrency", only, "remove it, or write arrival = \"closed_loop\" without rate_per_s");
@@ -110,14 +129,22 @@ fn shared_prefix(fields: &Fields<'_>) -> Option<SharedPrefix> {
 fn lengths(fields: &Fields<'_>, name: &'static str) -> Option<Lengths> {
     const HIGH: u64 = limit::TOKENS_PER_REQUEST;
     let Some(entry) = fields.entry(name) else {
-        fields.missing(name, "a number of tokens or a distribution", format!("add {name} = 512 or {name} = {{ min = 1, max = 512 }}"));
+        fields.missing(
+            name,
+            "a number of tokens or a distribution",
+            format!("add {name} = 512 or {name} = {{ min = 1, max = 512 }}"),
+        );
         return None;
     };
     if !matches!(entry.node.value, Value::Table(_)) {
         return match whole_of(&entry.node, 1, HIGH) {
             Ok(tokens) => Some(Lengths::Fixed(tokens as u32)),
             Err(mend) => {
-                fields.refuse(entry, format!("a whole number from 1 to {HIGH}, {{ min, max }} or {{ mean, stddev }}"), mend);
+                fields.refuse(
+                    entry,
+                    format!("a whole number from 1 to {HIGH}, {{ min, max }} or {{ mean, stddev }}"),
+                    mend,
+                );
                 None
             }
         };

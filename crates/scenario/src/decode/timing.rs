@@ -32,7 +32,11 @@ pub(crate) fn decode(table: Option<Fields<'_>>, hardware: &Hardware, notes: &mut
         Some(kind) => kind,
         None if fields.has("model") => return None,
         None => {
-            fields.missing("model", "\"fixed\", \"polynomial\" or \"roofline\"", "add model = \"polynomial\"");
+            fields.missing(
+                "model",
+                "\"fixed\", \"polynomial\" or \"roofline\"",
+                "add model = \"polynomial\"",
+            );
             return None;
         }
     };
@@ -76,11 +80,13 @@ fn polynomial(fields: &Fields<'_>) -> Polynomial {
 
 fn roofline(fields: &Fields<'_>, hardware: &Hardware) -> Option<Roofline> {
     let share = |name| fields.number(name, 0.001, 1.0);
-    let (prefill, decode, bandwidth) = (share("mfu_prefill"), share("mfu_decode"), share("bandwidth_efficiency"));
+    let (prefill, decode, bandwidth) =
+        (share("mfu_prefill"), share("mfu_decode"), share("bandwidth_efficiency"));
     let overhead = fields.nanoseconds("overhead_ns").unwrap_or(Span::ZERO);
     let (Some(model), Some(gpu)) = (hardware.model, hardware.gpu) else {
         if let Some(entry) = fields.entry("model") {
-            let mend = "add [hardware] with model = \"llama-3.1-8b\" and gpu = \"h100-sxm\", or name another pair";
+            let mend =
+                "add [hardware] with model = \"llama-3.1-8b\" and gpu = \"h100-sxm\", or name another pair";
             fields.refuse(entry, "a roofline only where hardware.model and hardware.gpu are named", mend);
         }
         return None;

@@ -79,8 +79,10 @@ fn trace(fields: &Fields<'_>, notes: &mut Notes) -> Option<TraceSpec> {
 
 /// What an engine block may be for a trace block, and the mend.
 pub(crate) fn divisors(trace_block_tokens: u32) -> (String, String) {
-    let all: Vec<String> =
-        (1..=trace_block_tokens).filter(|&tokens| trace_block_tokens.is_multiple_of(tokens)).map(|tokens| tokens.to_string()).collect();
+    let all: Vec<String> = (1..=trace_block_tokens)
+        .filter(|&tokens| trace_block_tokens.is_multiple_of(tokens))
+        .map(|tokens| tokens.to_string())
+        .collect();
     let expected = format!("a divisor of the trace's block of {trace_block_tokens} tokens");
     (expected, format!("write block_size_tokens as one of {}", all.join(", ")))
 }
@@ -88,7 +90,9 @@ pub(crate) fn divisors(trace_block_tokens: u32) -> (String, String) {
 /// How many requests a workload has, where that is known without its trace.
 pub(crate) fn request_count(spec: &WorkloadSpec) -> Option<u64> {
     match spec {
-        WorkloadSpec::Synthetic(synthetic) => Some(u64::from(synthetic.requests) * u64::from(synthetic.turns)),
+        WorkloadSpec::Synthetic(synthetic) => {
+            Some(u64::from(synthetic.requests) * u64::from(synthetic.turns))
+        }
         WorkloadSpec::Requests(list) => Some(list.len() as u64),
         WorkloadSpec::Trace(_) => None,
     }

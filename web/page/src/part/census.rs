@@ -32,6 +32,7 @@ pub(crate) fn Census(props: &CensusProps) -> Html {
                     <tr>
                         <th scope="col">{ "Req" }</th>
                         <th scope="col">{ "Phase" }</th>
+                        <th scope="col"><abbr title="Blocks held, of those that its tokens need">{ "Blocks" }</abbr></th>
                         <th scope="col">{ "Owner" }</th>
                         <th scope="col">{ "Wakes on" }</th>
                     </tr>
@@ -41,6 +42,7 @@ pub(crate) fn Census(props: &CensusProps) -> Html {
                         <tr key={row.request}>
                             <th scope="row">{ row.request }</th>
                             <td>{ &row.phase }</td>
+                            <td class="census__blocks">{ format!("{}/{}", row.held_blocks, row.needed_blocks) }</td>
                             <td>{ &row.owner }</td>
                             if let Some(wakeup) = &row.wakeup {
                                 <td>{ wakeup }</td>

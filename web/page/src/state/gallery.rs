@@ -25,4 +25,5 @@ pub const CASES: &[Case] = cases! {
     "never-fits" "A prompt that can never fit"
     "chat-sessions" "Chat sessions, several turns"
     "prefill-chunks" "One long prompt among short ones"
+    "rush-hour" "Rush hour in a large pool"
 };

@@ -1,0 +1,136 @@
+//! The command line: names, help, examples.
+
+use std::path::PathBuf;
+
+use clap::builder::styling::Styles;
+use clap::{ArgGroup, Parser, Subcommand};
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  an expectation failed
+  2  bad usage or input
+  3  dead end, or an invariant violated";
+
+const EXAMPLES: &str = "\
+Examples:
+  tierscope run scenario.toml                          a table of what came of it
+  tierscope run conversation_trace.jsonl               a bare trace, with defaults that are named
+  tierscope run scenario.toml --set engine.g1_blocks=200 --json report.json
+  tierscope test tests/scenarios                       every scenario with its expectations
+  tierscope link scenario.toml                         the scenario in one line, to share
+
+Exit codes:
+  0  done
+  1  an expectation failed
+  2  bad usage or input
+  3  dead end, or an invariant violated";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  tierscope run scenario.toml
+  tierscope run scenario.toml --set engine.g1_blocks=200 --set timing.model=fixed --seed 7
+  tierscope run scenario.toml --trace other_trace.jsonl --json report.json --events facts.jsonl
+  tierscope run conversation_trace.jsonl --json - | jq .hit_ratio
+  tierscope run '#v1.…' --digest                       a shared link: the same digest for everybody
+  generate-scenario | tierscope run -
+
+A bare trace is Mooncake JSONL (.jsonl) or Azure CSV (.csv). Where the scenario has [expect], it is checked.";
+
+const TEST_EXAMPLES: &str = "\
+Examples:
+  tierscope test tests/scenarios
+  tierscope test tests/scenarios gallery/one.toml --junit junit.xml
+  tierscope test tests/scenarios --repeat 3            also fails where two runs differ
+
+Folders are walked for .toml and .json files in sorted order. The last line is 'N passed, N failed'.";
+
+const LINK_EXAMPLES: &str = "\
+Examples:
+  tierscope link scenario.toml                         prints the link
+  tierscope link scenario.toml | xargs tierscope run   the same run
+  tierscope link --decode '#v1.…' > scenario.toml      and back";
+
+/// Deterministic laboratory for the KV-cache tiers of LLM serving: replays a scenario or a trace and reports.
+#[derive(Debug, Parser)]
+#[command(name = "tierscope", version, after_help = EXAMPLES, styles = Styles::plain(), max_term_width = 110)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a scenario, a bare trace or a link, and report what came of it
+    Run(RunArgs),
+    /// Run scenarios and check their expectations
+    Test(TestArgs),
+    /// Pack a scenario into a link, or unpack one
+    Link(LinkArgs),
+    /// Print completions for a shell
+    #[command(hide = true)]
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    #[command(hide = true)]
+    Man,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
+pub(crate) struct RunArgs {
+    /// Scenario (.toml, .json), bare trace (.jsonl, .csv), link, or - for standard input
+    #[arg(value_name = "SCENARIO|LINK")]
+    pub(crate) scenario: String,
+    /// Replay this trace instead of the one that the scenario names
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Change one key of the scenario, for example engine.g1_blocks=200; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Change the seed
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Write the report as JSON; - is standard output, instead of the table
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Write every fact as a line of JSON; - is standard output, instead of the table
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
+    /// Print the digest of the run alone, instead of the table
+    #[arg(long)]
+    pub(crate) digest: bool,
+    /// Print nothing but what was asked for with other flags, and errors
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = format!("{TEST_EXAMPLES}\n\n{EXIT_CODES}"))]
+pub(crate) struct TestArgs {
+    /// Scenarios, or folders of scenarios
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Write the results as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Run each scenario N times; differing digests are a failure
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) repeat: u32,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = LINK_EXAMPLES)]
+#[command(group = ArgGroup::new("what").required(true).args(["scenario", "decode"]))]
+pub(crate) struct LinkArgs {
+    /// Scenario (.toml, .json), or - for standard input
+    pub(crate) scenario: Option<String>,
+    /// Print the scenario that a link holds
+    #[arg(long, value_name = "LINK")]
+    pub(crate) decode: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}

@@ -1,0 +1,236 @@
+//! Where scenarios come from: a file, a bare trace, a link, standard input.
+//!
+//! Everything is read with a limit that is checked before memory is taken. Every refusal names the file, and
+//! what to do.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow};
+use tierscope_scenario::trace::TraceFormat;
+use tierscope_scenario::{Problem, Scenario, Workload, limit, link};
+
+/// Most bytes of a trace file.
+pub(crate) const TRACE_BYTES_MAX: u64 = 4 << 30;
+/// Most bytes of a scenario text.
+const SCENARIO_BYTES_MAX: u64 = limit::SCENARIO_TEXT_BYTES as u64;
+
+/// A scenario as it was given, with the changes of the command line.
+pub(crate) struct Input {
+    /// What to call it in messages.
+    pub(crate) name: String,
+    /// The parsed scenario.
+    pub(crate) scenario: Scenario,
+    /// Its text, changes included.
+    pub(crate) text: String,
+    /// Whether only a trace was given, so that the rest is defaults.
+    pub(crate) bare_trace: bool,
+    /// Where the trace lies, if it needs one.
+    trace: Option<PathBuf>,
+}
+
+/// What the command line changes in a scenario.
+#[derive(Default)]
+pub(crate) struct Changes<'a> {
+    /// Replay this trace.
+    pub(crate) trace: Option<&'a Path>,
+    /// `key=value` each.
+    pub(crate) set: &'a [String],
+    /// The seed.
+    pub(crate) seed: Option<u64>,
+}
+
+/// A text before it is parsed.
+struct Source {
+    name: String,
+    text: String,
+    /// Paths in the scenario are relative to this folder.
+    folder: PathBuf,
+    bare_trace: bool,
+}
+
+/// Finds, changes and parses a scenario.
+pub(crate) fn read(argument: &str, changes: &Changes<'_>) -> Result<Input> {
+    let mut source = find(argument)?;
+    let mut assignments: Vec<String> = Vec::new();
+    if let Some(trace) = changes.trace {
+        assignments.push(format!("workload.file={}", toml_string(&trace.display().to_string())));
+    }
+    assignments.extend(changes.seed.map(|seed| format!("seed={seed}")));
+    assignments.extend(changes.set.iter().cloned());
+    for assignment in &assignments {
+        source.text = tierscope_scenario::set(&source.text, assignment)
+            .map_err(|problem| explain("--set", None, vec![problem]))?;
+    }
+    let scenario = tierscope_scenario::parse_any(&source.text)
+        .map_err(|problems| explain(&source.name, Some(&source.name), problems))?;
+    let named = scenario.trace_path().map(|path| source.folder.join(path));
+    let trace = match (changes.trace, named) {
+        (Some(_), None) => {
+            let name = &source.name;
+            return Err(anyhow!(
+                "error: --trace is given, but {name} replays no trace\n  mend: leave --trace out, or set \
+                 [workload] kind = \"trace\""
+            ));
+        }
+        (Some(given), Some(_)) => Some(given.to_owned()),
+        (None, named) => named,
+    };
+    let Source { name, text, bare_trace, .. } = source;
+    Ok(Input { name, scenario, text, bare_trace, trace })
+}
+
+impl Input {
+    /// Makes the requests, reading the trace if there is one.
+    pub(crate) fn expand(&self) -> Result<Workload> {
+        let bytes = self.trace.as_deref().map(read_trace).transpose()?;
+        let place = self.trace.as_ref().map_or(self.name.clone(), |trace| trace.display().to_string());
+        tierscope_scenario::expand(&self.scenario, bytes.as_deref())
+            .map_err(|problems| explain(&place, Some(&place), problems))
+    }
+}
+
+fn find(argument: &str) -> Result<Source> {
+    if argument == "-" {
+        return from_stdin();
+    }
+    let path = Path::new(argument);
+    if looks_like_link(argument) && !path.exists() {
+        return from_link(argument);
+    }
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    match extension.to_ascii_lowercase().as_str() {
+        "jsonl" => bare_trace(path, TraceFormat::Mooncake),
+        "csv" => bare_trace(path, TraceFormat::AzureCsv),
+        "toml" | "json" => from_file(path),
+        _ if !path.exists() => Err(cannot_read(path, &io::Error::from(io::ErrorKind::NotFound))),
+        _ => Err(anyhow!(
+            "error: {argument} is neither a scenario nor a trace by its name\n  expected: .toml or .json for a \
+             scenario, .jsonl (Mooncake) or .csv (Azure) for a bare trace\n  mend: rename the file"
+        )),
+    }
+}
+
+fn looks_like_link(argument: &str) -> bool {
+    let version =
+        argument.strip_prefix('v').and_then(|rest| rest.split_once('.')).map(|(version, _)| version);
+    let versioned = version.is_some_and(|version| version.parse::<u32>().is_ok());
+    versioned
+        || ["#", "http://", "https://"].iter().any(|start| argument.starts_with(start))
+        || argument.contains("#v1.")
+}
+
+fn from_link(argument: &str) -> Result<Source> {
+    let text = decode(argument)?;
+    Ok(Source { name: "link".to_owned(), text, folder: PathBuf::new(), bare_trace: false })
+}
+
+/// The scenario text that a link holds.
+pub(crate) fn decode(argument: &str) -> Result<String> {
+    link::decode(argument.trim()).map_err(|error| anyhow!("{error}"))
+}
+
+fn from_stdin() -> Result<Source> {
+    let name = "standard input".to_owned();
+    let bytes = read_limited(io::stdin().lock(), SCENARIO_BYTES_MAX).map_err(|error| {
+        anyhow!("error: cannot read standard input: {error}\n  mend: pipe a scenario of at most 1 MiB")
+    })?;
+    let text = utf8(bytes, &name)?;
+    if looks_like_link(text.trim()) && text.trim().lines().count() == 1 && text.contains("v1.") {
+        return from_link(&text);
+    }
+    Ok(Source { name, text, folder: PathBuf::new(), bare_trace: false })
+}
+
+fn from_file(path: &Path) -> Result<Source> {
+    let bytes = read_file(path, SCENARIO_BYTES_MAX)?;
+    let name = path.display().to_string();
+    let text = utf8(bytes, &name)?;
+    let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+    Ok(Source { name, text, folder, bare_trace: false })
+}
+
+fn bare_trace(path: &Path, format: TraceFormat) -> Result<Source> {
+    // A missing file is said before anything else.
+    drop(File::open(path).map_err(|error| cannot_read(path, &error))?);
+    let name = path.display().to_string();
+    let text = tierscope_scenario::default_text_for_trace(&name, format);
+    Ok(Source { name, text, folder: PathBuf::new(), bare_trace: true })
+}
+
+fn read_trace(path: &Path) -> Result<Vec<u8>> {
+    read_file(path, TRACE_BYTES_MAX)
+}
+
+fn read_file(path: &Path, most: u64) -> Result<Vec<u8>> {
+    let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
+    let found = file.metadata().map_err(|error| cannot_read(path, &error))?;
+    if found.is_dir() {
+        return Err(anyhow!("error: {} is a folder\n  mend: name a file in it", path.display()));
+    }
+    if found.len() > most {
+        return Err(too_large(path, most));
+    }
+    read_limited(file, most).map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => too_large(path, most),
+        _ => cannot_read(path, &error),
+    })
+}
+
+/// Reads all, or refuses with `FileTooLarge` what is longer than `most` bytes.
+fn read_limited(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("more than {most} bytes")));
+    }
+    Ok(bytes)
+}
+
+fn utf8(bytes: Vec<u8>, name: &str) -> Result<String> {
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let line = 1 + error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count();
+        anyhow!(
+            "error: {name}:{line}: found bytes that are not UTF-8, expected text\n  mend: save the file as UTF-8; a \
+             scenario is TOML or JSON"
+        )
+    })
+}
+
+fn too_large(path: &Path, most: u64) -> anyhow::Error {
+    let most = tierscope_units::Bytes(most);
+    anyhow!("error: {} is larger than {most}\n  mend: cut it into smaller files", path.display())
+}
+
+fn cannot_read(path: &Path, error: &io::Error) -> anyhow::Error {
+    let mend = match error.kind() {
+        io::ErrorKind::NotFound => {
+            "check the path; a scenario is a .toml or .json file, a bare trace .jsonl or .csv, a link, or - for \
+             standard input"
+        }
+        io::ErrorKind::PermissionDenied => "make it readable for you",
+        _ => "check that it is a readable file",
+    };
+    anyhow!("error: cannot read {}: {error}\n  mend: {mend}", path.display())
+}
+
+/// All problems of an input, with the file they are in.
+fn explain(place: &str, file: Option<&str>, problems: Vec<Problem>) -> anyhow::Error {
+    let count = problems.len();
+    let mut text = String::new();
+    for mut problem in problems {
+        if problem.file.is_none() {
+            problem.file = file.map(str::to_owned);
+        }
+        text.push_str(&format!("{problem}\n"));
+    }
+    let noun = if count == 1 { "problem" } else { "problems" };
+    anyhow!("{text}{count} {noun} in {place}")
+}
+
+/// A TOML basic string: a path may hold any character.
+fn toml_string(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

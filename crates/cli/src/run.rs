@@ -1,0 +1,127 @@
+//! `tierscope run`: one scenario, one report.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Result, anyhow};
+use tierscope_engine::FactLog;
+use tierscope_report::{Report, jsonl, table};
+use tierscope_sim::{Failure, Run, RunOptions, RunState, evaluate};
+
+use crate::args::RunArgs;
+use crate::exit::Exit;
+use crate::input::{self, Changes, Input};
+use crate::output::{self, Output};
+use crate::progress::Watch;
+
+/// Instants between two looks at the clock.
+const SLICE_INSTANTS: u32 = 8_192;
+
+pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
+    let taken =
+        [args.json.as_deref(), args.events.as_deref()].map(|path| path.is_some_and(output::is_stdout));
+    if taken == [true, true] {
+        return Err(anyhow!(
+            "error: --json - and --events - both want standard output\n  mend: give one of them a file"
+        ));
+    }
+    let changes = Changes { trace: args.trace.as_deref(), set: &args.set, seed: args.seed };
+    let input = input::read(&args.scenario, &changes)?;
+    let human = !args.quiet && !args.digest && !taken.contains(&true);
+    tell_defaults(&input, human, args.quiet)?;
+
+    let run = play(&input, args.events.as_deref(), args.quiet)?;
+    let report = run.report();
+    let failures = evaluate(&input.scenario.expect, &report, &run.folds().summary());
+    hand_over(args, &report, human)?;
+    for failure in &failures {
+        output::complain(&failed(&input.name, failure));
+    }
+    Ok(match run.state() {
+        RunState::DeadEnd => {
+            if !human {
+                output::complain(&dead_end(&report));
+            }
+            Exit::Broken
+        }
+        _ if !failures.is_empty() => Exit::ExpectationFailed,
+        _ => Exit::Done,
+    })
+}
+
+/// A bare trace leaves everything else open: what was chosen is said.
+fn tell_defaults(input: &Input, human: bool, quiet: bool) -> Result<()> {
+    if !input.bare_trace || quiet {
+        return Ok(());
+    }
+    let mut text = format!("{} is a bare trace; chosen for it:\n", input.name);
+    for line in &input.scenario.defaults {
+        text.push_str(&format!("  {line}\n"));
+    }
+    text.push_str("  (change any with --set KEY=VALUE)\n");
+    match human {
+        true => output::say(&format!("{text}\n")),
+        false => {
+            output::complain(text.trim_end());
+            Ok(())
+        }
+    }
+}
+
+/// Runs to the end; facts go to `events` as they come.
+fn play(input: &Input, events: Option<&Path>, quiet: bool) -> Result<Run> {
+    let mut watch = Watch::new(quiet);
+    let mut events = events.map(Output::create).transpose()?;
+    let workload = Arc::new(input.expand()?);
+    let mut run = Run::new(&input.scenario, workload, RunOptions::default());
+    let mut lines = String::new();
+    let mut state = RunState::Running;
+    while state == RunState::Running {
+        state = match &mut events {
+            None => run.advance(SLICE_INSTANTS, |_| {})?,
+            Some(events) => {
+                let state = run.advance(SLICE_INSTANTS, |log| write_facts(&mut lines, log))?;
+                events.write(&lines)?;
+                lines.clear();
+                state
+            }
+        };
+        watch.show(run.progress());
+    }
+    events.map_or(Ok(()), Output::commit)?;
+    Ok(run)
+}
+
+fn write_facts(lines: &mut String, log: &FactLog) {
+    for (at, fact) in log.iter() {
+        jsonl::write_fact(lines, at, fact, log);
+    }
+}
+
+fn hand_over(args: &RunArgs, report: &Report, human: bool) -> Result<()> {
+    if let Some(path) = &args.json {
+        output::write_file(path, &report.to_json())?;
+    }
+    if args.digest {
+        output::say(&format!("{}\n", report.digest))?;
+    }
+    if human {
+        output::say(&table::render(report))?;
+    }
+    Ok(())
+}
+
+/// An expectation that failed, as an error with its place.
+pub(crate) fn failed(name: &str, failure: &Failure) -> String {
+    format!(
+        "expectation failed: found {}, expected {}\n  --> {name}:{}",
+        failure.found, failure.expected, failure.line
+    )
+}
+
+/// The census of a dead end in words.
+pub(crate) fn dead_end(report: &Report) -> String {
+    let text = table::render(report);
+    let census = text.find("who waits for what").map_or("", |at| &text[at..]);
+    format!("dead end: {} requests are unfinished\n{}", report.requests.unfinished, census.trim_end())
+}

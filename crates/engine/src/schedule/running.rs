@@ -1,0 +1,92 @@
+//! The running requests' share of a pass.
+
+use tierscope_units::SimTime;
+
+use super::Draft;
+use crate::fact::Caller;
+use crate::machine::Engine;
+use crate::request::{Live, Request};
+
+/// How a running request got room to grow.
+enum Room {
+    Made,
+    /// It was preempted itself.
+    Preempted,
+}
+
+impl Engine {
+    /// Gives every running request its tokens, in order.
+    pub(crate) fn schedule_running(&mut self, now: SimTime, draft: &mut Draft) {
+        let slots = self.config.draft_slots();
+        let mut at = 0;
+        while at < self.running.len() && draft.budget > 0 && draft.input > slots {
+            let live = self.running[at];
+            let r = self.requests.get(live);
+            let tokens = self.tokens_of(r, draft);
+            if tokens == 0 {
+                at += 1;
+                continue;
+            }
+            let end = (r.computed + tokens + self.config.lookahead_tokens()).min(self.config.max_model_len);
+            if end > r.room {
+                let caller = caller_of(r);
+                // Under FCFS the victim was the last; under priority the next row has taken its place.
+                if let Room::Preempted = self.make_room(now, (live, &mut at), end, caller, draft) {
+                    continue;
+                }
+            }
+            let r = self.requests.get_mut(live);
+            draft.prefill_scheduled |= r.prefill_chunk;
+            let verified = (tokens + r.computed).saturating_sub(r.tokens + r.placeholders).min(r.drafts);
+            r.drafts = 0;
+            self.add_row(now, live, tokens, verified, draft);
+            at += 1;
+        }
+    }
+
+    /// Tokens of a running request in this pass; 0 passes it over.
+    fn tokens_of(&self, r: &Request, draft: &Draft) -> u32 {
+        let enough = r.placeholders > 0 && r.computed + 2 - r.placeholders >= r.limit_tokens;
+        if enough || (draft.defer && r.prefill_chunk) {
+            return 0;
+        }
+        (r.tokens + r.drafts + r.placeholders - r.computed)
+            .min(draft.row_tokens)
+            .min(draft.budget)
+            .min(draft.input - self.config.draft_slots())
+            .min((self.config.max_model_len - 1).saturating_sub(r.computed))
+    }
+
+    /// Grows a running request to `end` tokens, at the cost of others and at last of itself. Only a want of
+    /// capacity leads here to preemption (rule S2).
+    fn make_room(
+        &mut self,
+        now: SimTime,
+        (live, at): (Live, &mut usize),
+        end: u32,
+        caller: Caller,
+        draft: &mut Draft,
+    ) -> Room {
+        while !self.acquire(now, live, end, caller) {
+            draft.preempted = true;
+            let place = self.victim();
+            if place < *at {
+                *at -= 1;
+            }
+            if self.preempt_at(now, place, draft) == live {
+                return Room::Preempted;
+            }
+        }
+        Room::Made
+    }
+}
+
+fn caller_of(r: &Request) -> Caller {
+    if !super::is_decode(r) {
+        Caller::PrefillChunk
+    } else if r.drafts > 0 {
+        Caller::Speculation
+    } else {
+        Caller::DecodeGrowth
+    }
+}

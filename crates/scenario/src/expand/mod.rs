@@ -1,0 +1,192 @@
+//! From a scenario to the requests themselves.
+//!
+//! Token identity. A prompt is a list of runs of token ids, and equal ids are equal content, so every distinct
+//! content has a range of its own:
+//!
+//! | content | ids |
+//! |---|---|
+//! | token ids written in the scenario | below 2⁶⁰ |
+//! | block h of a hashed trace | h × block tokens, below 2⁶⁰ (see [`crate::trace`]) |
+//! | shared prefix g | 2⁶⁰ + g × 2³² … |
+//! | own text of request r | 2⁶¹ + r × 2³² … |
+//! | output of request r | 2⁶² + r × 2³² … |
+//!
+//! Invariants of a [`Workload`]: requests are numbered in order; times of [`Start::At`] do not decrease;
+//! [`Start::After`] names a lower number; runs lie within `runs`, are not empty, and their lengths sum to
+//! `prompt_tokens`. Runs may be shared: the turns of a session are prefixes of one list.
+
+mod inline;
+mod synthetic;
+
+use std::ops::Range;
+
+use tierscope_units::{RequestId, SimTime, Span, TokenRun};
+
+use crate::problem::Problem;
+use crate::scenario::{Scenario, TraceSpec, WorkloadSpec};
+use crate::trace::{self, TraceFormat};
+
+/// Everything the simulator needs to know about the requests.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Workload {
+    /// The requests, numbered by position.
+    pub requests: Vec<RequestPlan>,
+    /// The runs of all prompts.
+    pub runs: Vec<TokenRun>,
+    /// Most unfinished requests among those that start [`Start::WhenFree`].
+    pub concurrency: Option<u32>,
+    /// Granularity of the infinite-cache figure: the trace's block where it has hashes, else the engine's.
+    pub content_block_tokens: u32,
+}
+
+impl Workload {
+    /// The prompt of a request.
+    pub fn prompt(&self, plan: &RequestPlan) -> &[TokenRun] {
+        &self.runs[plan.runs.start as usize..plan.runs.end as usize]
+    }
+
+    /// Appends a run, which joins the last one of the prompt that began at `from` when it continues it.
+    pub(crate) fn push_run(&mut self, from: usize, run: TokenRun) {
+        if run.len == 0 {
+            return;
+        }
+        if self.runs.len() > from {
+            if let Some(last) = self.runs.last_mut() {
+                if last.start + u64::from(last.len) == run.start {
+                    last.len += run.len;
+                    return;
+                }
+            }
+        }
+        self.runs.push(run);
+    }
+}
+
+/// One request to come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestPlan {
+    /// When it arrives.
+    pub start: Start,
+    /// Its prompt, within [`Workload::runs`].
+    pub runs: Range<u32>,
+    /// Tokens of the prompt. Zero only in a trace that says so: the engine refuses it at arrival.
+    pub prompt_tokens: u32,
+    /// Tokens of the answer. Zero only in a trace that says so: the engine refuses it at arrival.
+    pub output_tokens: u32,
+    /// Token id of the first output token.
+    pub output_start: u64,
+    /// Requests with different salts share no blocks.
+    pub salt: u64,
+    /// The client gives up this long after the arrival.
+    pub cancel_after: Option<Span>,
+}
+
+/// When a request arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// At this time.
+    At(SimTime),
+    /// This long after the end of an earlier request, however it ended.
+    After {
+        /// The earlier request.
+        request: RequestId,
+        /// From its end.
+        delay: Span,
+    },
+    /// In order, `delay` after fewer than `concurrency` requests are unfinished.
+    WhenFree {
+        /// Think time.
+        delay: Span,
+    },
+}
+
+const PREFIX_IDS: u64 = 1 << 60;
+const TEXT_IDS: u64 = 1 << 61;
+const OUTPUT_IDS: u64 = 1 << 62;
+
+/// Token ids of shared prefix `group`.
+pub(crate) fn prefix_run(group: u64, len: u32) -> TokenRun {
+    TokenRun { start: PREFIX_IDS + (group << 32), len }
+}
+
+/// Token ids of a request's own text.
+pub(crate) fn text_run(request: usize, len: u32) -> TokenRun {
+    TokenRun { start: TEXT_IDS + ((request as u64) << 32), len }
+}
+
+/// Token id of the first output token of a request.
+pub(crate) fn output_start(request: usize) -> u64 {
+    OUTPUT_IDS + ((request as u64) << 32)
+}
+
+/// Makes the requests of a scenario. `trace` is the content of [`Scenario::trace_path`].
+///
+/// # Errors
+/// Faults of the trace with their lines (at most a hundred), and sizes beyond [`crate::limit`].
+pub fn expand(scenario: &Scenario, trace: Option<&[u8]>) -> Result<Workload, Vec<Problem>> {
+    match &scenario.workload {
+        WorkloadSpec::Synthetic(synthetic) => synthetic::expand(synthetic, scenario),
+        WorkloadSpec::Requests(list) => Ok(inline::expand(list, scenario)),
+        WorkloadSpec::Trace(spec) => match trace {
+            Some(bytes) => replay(spec, scenario.engine.block_size_tokens, bytes),
+            None => Err(vec![spec_problem(
+                "workload.file",
+                "no bytes of the trace",
+                "the content of the file",
+                "give the file with --trace, or drop it on the page",
+            )]),
+        },
+    }
+}
+
+/// A problem of the scenario that shows only now; its line is that of the text's beginning.
+pub(crate) fn spec_problem(
+    key: &str,
+    found: impl Into<String>,
+    expected: impl Into<String>,
+    mend: impl Into<String>,
+) -> Problem {
+    let (found, expected, mend) = (found.into(), expected.into(), mend.into());
+    Problem { file: None, line: 1, column: 1, key: key.into(), found, expected, mend }
+}
+
+fn replay(spec: &TraceSpec, block_size_tokens: u32, bytes: &[u8]) -> Result<Workload, Vec<Problem>> {
+    let Some(format) = spec.format.or_else(|| trace::detect(bytes, &spec.file)) else {
+        let mut problem = spec_problem(
+            "workload.format",
+            "a file of no known format",
+            "Mooncake JSONL or Azure CSV",
+            "name it: format = \"mooncake\" or \"azure_csv\"",
+        );
+        problem.file = Some(spec.file.clone());
+        return Err(vec![problem]);
+    };
+    let rows = spec.limit.map_or(usize::MAX, |rows| rows as usize);
+    let read = match format {
+        TraceFormat::Mooncake => {
+            if block_size_tokens == 0 || !spec.trace_block_tokens.is_multiple_of(block_size_tokens) {
+                let (expected, mend) = crate::decode::workload::divisors(spec.trace_block_tokens);
+                return Err(vec![spec_problem(
+                    "engine.block_size_tokens",
+                    block_size_tokens.to_string(),
+                    expected,
+                    mend,
+                )]);
+            }
+            trace::mooncake::read(bytes, spec.trace_block_tokens, rows)
+        }
+        TraceFormat::AzureCsv => trace::azure::read(bytes, rows).map(|mut workload| {
+            workload.content_block_tokens = block_size_tokens;
+            workload
+        }),
+    };
+    let mut workload = read.map_err(|mut problems| {
+        problems.iter_mut().for_each(|problem| problem.file = Some(spec.file.clone()));
+        problems
+    })?;
+    if let Some(concurrency) = spec.concurrency {
+        workload.concurrency = Some(concurrency);
+        workload.requests.iter_mut().for_each(|plan| plan.start = Start::WhenFree { delay: spec.think_time });
+    }
+    Ok(workload)
+}

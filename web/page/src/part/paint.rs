@@ -1,0 +1,169 @@
+//! Draws the board's cells. Each state has a shape of its own besides its colour: free is hollow, reserved is
+//! hatched, active is solid, shared is solid with a second edge, cached is solid with a hole.
+
+use tierscope_worker::protocol::{BlockState, Board, Totals};
+use wasm_bindgen::JsCast;
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
+
+use super::legend;
+use crate::chart::cells::Grid;
+use crate::chart::palette::Palette;
+
+/// Everything that one picture shows.
+pub(crate) struct Picture<'a> {
+    pub(crate) board: Option<&'a Board>,
+    pub(crate) grid: Grid,
+    pub(crate) palette: &'a Palette,
+    pub(crate) pointed: Option<usize>,
+    pub(crate) size: (u32, u32),
+    /// Device pixels for each pixel of the layout.
+    pub(crate) ratio: f64,
+}
+
+/// Cells below this side are too small for shapes: their colour and place must do.
+const SHAPES_FROM_PX: f64 = 7.0;
+/// Cells from this side on say who holds them.
+const LABELS_FROM_PX: f64 = 20.0;
+
+/// Draws the picture.
+pub(crate) fn paint(canvas: &HtmlCanvasElement, picture: &Picture<'_>) {
+    let height = f64::from(picture.size.1).max(picture.grid.height_px());
+    canvas.set_width((f64::from(picture.size.0) * picture.ratio) as u32);
+    canvas.set_height((height * picture.ratio) as u32);
+    let _ = canvas.style().set_property("height", &format!("{height}px"));
+    let Some(context) = context(canvas) else { return };
+    let _ = context.scale(picture.ratio, picture.ratio);
+    let Some(board) = picture.board else { return };
+    let brush = Brush { context: &context, palette: picture.palette, side: picture.grid.side_px() };
+    for (cell, totals) in board.cells.iter().enumerate() {
+        let at = picture.grid.corner(cell);
+        match legend::state_of(totals) {
+            Some(state) if totals.capacity() == totals.of(state) => brush.block(at, state),
+            Some(_) => brush.shares(at, totals),
+            None => {}
+        }
+        if let Some(label) = board.labels.get(cell)
+            && brush.side >= LABELS_FROM_PX
+        {
+            brush.label(at, label);
+        }
+    }
+    if let Some(cell) = picture.pointed {
+        brush.ring(picture.grid.corner(cell));
+    }
+}
+
+fn context(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
+    canvas.get_context("2d").ok()??.dyn_into().ok()
+}
+
+struct Brush<'a> {
+    context: &'a CanvasRenderingContext2d,
+    palette: &'a Palette,
+    side: f64,
+}
+
+impl Brush<'_> {
+    fn colour(&self, state: BlockState) -> String {
+        self.palette.state(state).css()
+    }
+
+    fn rect(&self, (x, y): (f64, f64), side: f64) {
+        let radius = if side >= 14.0 { 3.0 } else if side >= SHAPES_FROM_PX { 1.5 } else { 0.0 };
+        self.context.begin_path();
+        if self.context.round_rect_with_f64(x, y, side, side, radius).is_err() {
+            self.context.rect(x, y, side, side);
+        }
+    }
+
+    /// A cell of one state.
+    fn block(&self, at: (f64, f64), state: BlockState) {
+        let shaped = self.side >= SHAPES_FROM_PX;
+        let colour = self.colour(state);
+        self.context.set_fill_style_str(&colour);
+        self.context.set_stroke_style_str(&colour);
+        match state {
+            BlockState::Free if shaped => self.hollow(at),
+            BlockState::Reserved if shaped => self.hatched(at),
+            _ => {
+                self.rect(at, self.side);
+                self.context.fill();
+            }
+        }
+        if !shaped {
+            return;
+        }
+        let surface = self.palette.surface.css();
+        match state {
+            BlockState::Shared => {
+                let inset = (self.side * 0.14).max(1.5);
+                self.context.set_stroke_style_str(&surface);
+                self.context.set_line_width((self.side * 0.06).max(1.0));
+                self.rect((at.0 + inset, at.1 + inset), self.side - 2.0 * inset);
+                self.context.stroke();
+            }
+            BlockState::Cached => {
+                let hole = (self.side * 0.36).max(2.0);
+                let inset = (self.side - hole) / 2.0;
+                self.context.set_fill_style_str(&surface);
+                self.rect((at.0 + inset, at.1 + inset), hole);
+                self.context.fill();
+            }
+            BlockState::Free | BlockState::Reserved | BlockState::Active => {}
+        }
+    }
+
+    fn hollow(&self, (x, y): (f64, f64)) {
+        self.context.set_line_width(1.0);
+        self.rect((x + 0.5, y + 0.5), self.side - 1.0);
+        self.context.stroke();
+    }
+
+    fn hatched(&self, (x, y): (f64, f64)) {
+        self.hollow((x, y));
+        self.context.begin_path();
+        let step = (self.side / 4.0).max(3.0);
+        let mut offset = step;
+        while offset < 2.0 * self.side {
+            let (from, to) = (offset.min(self.side), (offset - self.side).max(0.0));
+            self.context.move_to(x + to, y + from);
+            self.context.line_to(x + from, y + to);
+            offset += step;
+        }
+        self.context.stroke();
+    }
+
+    /// A cell of many blocks: bands as high as their shares, from the bottom: active, shared, cached, reserved.
+    fn shares(&self, (x, y): (f64, f64), totals: Totals) {
+        use BlockState::{Active, Cached, Free, Reserved, Shared};
+        let capacity = f64::from(totals.capacity().max(1));
+        let mut bottom = y + self.side;
+        for state in [Active, Shared, Cached, Reserved, Free] {
+            let height = self.side * f64::from(totals.of(state)) / capacity;
+            self.context.set_fill_style_str(&self.colour(state));
+            self.context.fill_rect(x, bottom - height, self.side, height);
+            bottom -= height;
+        }
+    }
+
+    fn label(&self, (x, y): (f64, f64), label: &str) {
+        if label.is_empty() {
+            return;
+        }
+        let size = (self.side * 0.36).clamp(9.0, 17.0);
+        self.context.set_font(&format!("600 {size:.0}px system-ui, sans-serif"));
+        self.context.set_text_align("center");
+        self.context.set_text_baseline("middle");
+        self.context.set_fill_style_str(&self.palette.on_state.css());
+        // Too narrow a cell squeezes the text; nothing is cut.
+        let width = self.side - 4.0;
+        let _ = self.context.fill_text_with_max_width(label, x + self.side / 2.0, y + self.side / 2.0 + 1.0, width);
+    }
+
+    fn ring(&self, (x, y): (f64, f64)) {
+        self.context.set_stroke_style_str(&self.palette.ink.css());
+        self.context.set_line_width(2.0);
+        self.rect((x - 1.0, y - 1.0), self.side + 2.0);
+        self.context.stroke();
+    }
+}

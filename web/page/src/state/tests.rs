@@ -1,0 +1,177 @@
+use std::rc::Rc;
+
+use tierscope_worker::protocol::{Board, Cells, FromWorker, RunResult, Totals};
+
+use super::action::Action;
+use super::edit::{self, Draft};
+use super::{AppState, Origin, Phase, Theme, gallery};
+
+fn opening(hash: &str) -> AppState {
+    AppState::opening(hash, Theme::System, false)
+}
+
+fn result(outcome: &str, end_ns: f64) -> RunResult {
+    RunResult {
+        report: format!(r#"{{"outcome":"{outcome}","digest":"00ff","requests":{{"total":4}}}}"#),
+        end_ns,
+        occupancy: Vec::new(),
+        latency: Vec::new(),
+        wall_ms: 1.0,
+    }
+}
+
+fn board(at_ns: f64) -> Board {
+    Board {
+        asked_ns: at_ns,
+        at_ns,
+        totals: Totals::default(),
+        cells: Cells::default(),
+        labels: Vec::new(),
+        running: 0,
+        waiting: 0,
+        finished: 0,
+        census: Vec::new(),
+        census_total: 0,
+    }
+}
+
+fn finished(state: AppState) -> AppState {
+    let run = state.run;
+    state.after(Action::Worker(FromWorker::Done { run, result: result("finished", 1e9) }))
+}
+
+#[test]
+fn every_case_is_valid_and_says_what_it_teaches() {
+    for case in gallery::CASES {
+        let draft = Draft::new(case.text);
+        assert_eq!(draft.problems.len(), 0, "{}: {:?}", case.name, draft.problems);
+        let outline = draft.scenario.expect("a valid scenario has an outline");
+        assert_eq!(outline.title, case.title);
+        assert!(outline.lesson.len() > 20, "{} has a lesson", case.name);
+        assert!(case.text.contains("\nseed = ") && case.text.contains("\n[timing]"), "{}", case.name);
+    }
+}
+
+#[test]
+fn a_first_visit_runs_the_first_case_without_a_click() {
+    let state = opening("");
+    assert_eq!((state.origin, state.run), (Origin::Gallery(0), 1));
+    assert!(state.is_running() && state.playback.playing);
+    let state = finished(state);
+    assert_eq!(state.ended().map(|ended| ended.report.digest.as_str()), Some("00ff"));
+}
+
+#[test]
+fn nothing_moves_by_itself_when_motion_is_reduced() {
+    let state = finished(AppState::opening("", Theme::System, true));
+    assert!(!state.playback.playing);
+}
+
+#[test]
+fn a_link_opens_its_own_text() {
+    let text = gallery::CASES[1].text.replace("seed = 7", "seed = 8");
+    let state = opening(&edit::hash_of(&text));
+    assert_eq!((state.origin, &*state.draft.text), (Origin::Link, text.as_str()));
+    assert!(state.is_running());
+    assert_eq!(opening(&edit::hash_of(gallery::CASES[1].text)).origin, Origin::Gallery(1));
+}
+
+#[test]
+fn a_broken_link_says_so_and_stays_in_the_address() {
+    for hash in ["#v1.%%%", "#v9.abc", "#x", "#v1.", "#v1.AAAA"] {
+        let state = opening(hash);
+        let notice = state.notice.as_ref().expect("a message");
+        assert!(notice.trouble && notice.text.contains("cannot be opened"), "{}", notice.text);
+        assert!(state.is_running(), "a case stands in for it");
+        assert_eq!(state.address_text(), None);
+        assert!(state.after(Action::Dismiss).address_text().is_some());
+    }
+}
+
+#[test]
+fn a_text_with_faults_cannot_run_and_leaves_the_address_alone() {
+    let state = finished(opening("")).after(Action::Edit("tierscope = 1\ntitel = \"x\"\n".to_owned()));
+    assert!(!state.can_run());
+    assert!(state.problems().iter().any(|problem| problem.line == 2 && problem.mend.contains("title")));
+    assert_eq!(state.address_text(), None);
+    let run = state.run;
+    assert_eq!(state.after(Action::Run).run, run);
+}
+
+#[test]
+fn an_edit_is_stale_until_it_runs() {
+    let text = gallery::CASES[0].text.replace("seed = 1", "seed = 2");
+    let state = finished(opening("")).after(Action::Edit(text));
+    assert!(state.is_stale());
+    assert_eq!(state.origin, Origin::Edited);
+    let state = finished(state.after(Action::Run));
+    assert!(!state.is_stale());
+    let back = state.after(Action::Edit(gallery::CASES[0].text.to_owned()));
+    assert_eq!(back.origin, Origin::Gallery(0));
+}
+
+#[test]
+fn a_new_seed_is_written_into_the_text_and_runs() {
+    let state = finished(opening("")).after(Action::Reseed(4_242));
+    assert_eq!(state.draft.scenario.as_ref().map(|outline| outline.seed), Some(4_242));
+    assert!(state.draft.text.contains("title = "), "the rest of the text stays");
+    assert_eq!(state.run, 2);
+    assert!(state.is_running());
+}
+
+#[test]
+fn what_belongs_to_an_older_run_is_dropped() {
+    let state = finished(opening("")).after(Action::Choose(1));
+    assert_eq!(state.run, 2);
+    let late = FromWorker::Done { run: 1, result: result("finished", 5.0) };
+    let state = state.after(Action::Worker(late));
+    assert!(state.is_running());
+    let state = state.after(Action::Worker(FromWorker::Board { run: 1, board: board(1.0) }));
+    assert_eq!(state.board, None);
+}
+
+#[test]
+fn the_cursor_follows_a_step_and_pauses() {
+    let state = finished(opening(""));
+    let run = state.run;
+    let state = state.after(Action::Worker(FromWorker::Stepped { run, board: board(7e8) }));
+    assert_eq!((state.playback.cursor_ns, state.playback.playing), (7e8, false));
+    assert_eq!(state.after(Action::MoveTo(9e9)).playback.cursor_ns, 1e9);
+}
+
+#[test]
+fn a_run_that_stops_is_shown_where_it_stopped() {
+    for outcome in ["dead_end", "cancelled"] {
+        let state = opening("");
+        let done = FromWorker::Done { run: state.run, result: result(outcome, 3e8) };
+        let state = state.after(Action::Cancel).after(Action::Worker(done));
+        assert_eq!((state.playback.cursor_ns, state.playback.playing), (3e8, false));
+    }
+}
+
+#[test]
+fn a_dead_worker_is_spoken_of_not_hidden() {
+    let state = opening("").after(Action::WorkerDied("out of memory".to_owned()));
+    assert!(state.notice.as_ref().is_some_and(|notice| notice.text.contains("out of memory")));
+    assert_eq!(state.phase, Phase::Idle);
+    let state = state.after(Action::Worker(FromWorker::Ready));
+    assert!(state.can_run() && state.worker_ready);
+}
+
+#[test]
+fn a_report_of_another_version_is_refused_with_words() {
+    let state = opening("");
+    let odd = RunResult { report: "[]".to_owned(), ..result("finished", 1.0) };
+    let state = state.clone().after(Action::Worker(FromWorker::Done { run: state.run, result: odd }));
+    assert!(matches!(&state.phase, Phase::Refused(problems) if problems[0].mend.contains("reload")));
+}
+
+#[test]
+fn nothing_changed_is_the_same_state() {
+    use yew::Reducible;
+    let state = Rc::new(finished(opening("")));
+    let same = Rc::clone(&state).reduce(Action::MoveTo(state.playback.cursor_ns)).reduce(Action::Dismiss);
+    assert_eq!(same.playback.cursor_ns, state.playback.cursor_ns);
+    let again = Rc::clone(&same).reduce(Action::Dismiss);
+    assert!(Rc::ptr_eq(&same, &again));
+}

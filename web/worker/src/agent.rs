@@ -1,0 +1,258 @@
+//! Answers the page: owns the run, advances it in slices, and shows any of its times.
+//!
+//! Plain Rust: the clock comes in as a function, messages go in and out as values.
+
+use std::sync::Arc;
+
+use tierscope_report::{CdfPoint, Sample as ReportSample};
+use tierscope_scenario::{Problem, Scenario, expand, parse_any};
+use tierscope_sim::{Run, RunOptions, RunState, Simulation};
+use tierscope_units::{SimTime, SlotId};
+
+use crate::board;
+use crate::protocol::{Direction, Distribution, FromWorker, ProblemView, RunResult, Sample, ToWorker};
+
+/// The worker's whole state.
+#[derive(Default)]
+pub struct Agent {
+    job: Option<Job>,
+}
+
+/// A run, under way or over.
+struct Job {
+    id: u32,
+    run: Run,
+    /// Its result was sent: from now on it is only looked at.
+    over: bool,
+    wall_ms: f64,
+    /// When the page was last told how far it is.
+    told_ms: f64,
+    /// The state that was shown last: the next one is likely a little later.
+    shown: Option<Simulation>,
+}
+
+/// Instants between two looks at the clock.
+const INSTANTS: u32 = 64;
+/// The page is told about a run at most this often.
+const TELL_EVERY_MS: f64 = 80.0;
+/// A seek forward goes on from the shown state for this many instants; then a keyframe is likely nearer.
+const STRIDE: u32 = 2_000;
+
+impl Agent {
+    /// Answers a message.
+    pub fn hear(&mut self, message: ToWorker) -> Vec<FromWorker> {
+        match message {
+            ToWorker::Run { run, text } => self.start(run, &text),
+            ToWorker::Cancel { run } => self.job(run).filter(|job| !job.over).map(Job::end).into_iter().collect(),
+            ToWorker::Seek { run, at_ns } => {
+                let board = self.job(run).map(|job| board::board(job.seek(at_ns), ns(at_ns)));
+                board.map(|board| FromWorker::Board { run, board }).into_iter().collect()
+            }
+            ToWorker::Step { run, from_ns, direction } => {
+                let board = self.job(run).map(|job| job.step(from_ns, direction));
+                board.map(|board| FromWorker::Stepped { run, board }).into_iter().collect()
+            }
+            ToWorker::Inspect { run, at_ns, slot } => {
+                let slot = self.job(run).and_then(|job| board::slot(job.seek(at_ns).engine(), SlotId(slot)));
+                slot.map(|slot| FromWorker::Slot { run, slot }).into_iter().collect()
+            }
+        }
+    }
+
+    /// Whether slices are wanted.
+    pub fn is_running(&self) -> bool {
+        self.job.as_ref().is_some_and(|job| !job.over)
+    }
+
+    /// Advances the run for about `budget_ms`.
+    pub fn slice(&mut self, now_ms: &dyn Fn() -> f64, budget_ms: f64) -> Vec<FromWorker> {
+        let Some(job) = self.job.as_mut().filter(|job| !job.over) else { return Vec::new() };
+        let begun = now_ms();
+        loop {
+            let state = match job.run.advance(INSTANTS, |_| {}) {
+                Ok(state) => state,
+                Err(error) => {
+                    job.over = true;
+                    return vec![refused(job.id, vec![stopped(&error.to_string())])];
+                }
+            };
+            let passed = now_ms() - begun;
+            if state != RunState::Running {
+                job.wall_ms += passed;
+                return vec![job.end()];
+            }
+            if passed >= budget_ms {
+                job.wall_ms += passed;
+                return job.tell(begun + passed);
+            }
+        }
+    }
+
+    fn job(&mut self, run: u32) -> Option<&mut Job> {
+        self.job.as_mut().filter(|job| job.id == run)
+    }
+
+    fn start(&mut self, id: u32, text: &str) -> Vec<FromWorker> {
+        self.job = None;
+        match prepare(text) {
+            Ok(run) => {
+                self.job = Some(Job { id, run, over: false, wall_ms: 0.0, told_ms: 0.0, shown: None });
+                Vec::new()
+            }
+            Err(problems) => vec![refused(id, problems.iter().map(problem_view).collect())],
+        }
+    }
+}
+
+impl Job {
+    /// The result of what was run so far; the run goes no further.
+    fn end(&mut self) -> FromWorker {
+        self.over = true;
+        let report = match serde_json::to_string(&self.run.report()) {
+            Ok(report) => report,
+            Err(error) => return refused(self.id, vec![stopped(&error.to_string())]),
+        };
+        let result = RunResult {
+            report,
+            end_ns: self.end_at().as_ns() as f64,
+            occupancy: self.occupancy(),
+            latency: self.latency(),
+            wall_ms: self.wall_ms,
+        };
+        FromWorker::Done { run: self.id, result }
+    }
+
+    fn tell(&mut self, now_ms: f64) -> Vec<FromWorker> {
+        if now_ms - self.told_ms < TELL_EVERY_MS {
+            return Vec::new();
+        }
+        self.told_ms = now_ms;
+        let progress = self.run.progress();
+        let now_ns = progress.now.as_ns();
+        let told = FromWorker::Progress {
+            run: self.id,
+            finished: progress.ended,
+            total: progress.total,
+            now_ns: now_ns as f64,
+        };
+        let board = FromWorker::Board { run: self.id, board: board::board(self.run.simulation(), now_ns) };
+        vec![told, board]
+    }
+
+    /// The last instant.
+    fn end_at(&self) -> SimTime {
+        self.run.simulation().now()
+    }
+
+    fn occupancy(&self) -> Vec<Sample> {
+        let mut samples: Vec<Sample> = self.run.folds().occupancies().samples().iter().map(sample).collect();
+        // Samples are taken as passes begin: what the last one left is added.
+        let last = self.run.simulation();
+        let (g1, (running, waiting)) = (last.engine().g1().occupancy(), last.engine().queue_lengths());
+        samples.push(Sample {
+            at_ns: last.now().as_ns() as f64,
+            active: g1.active,
+            cached: g1.cached,
+            free: g1.free,
+            waiting: waiting as u32,
+            running: running as u32,
+        });
+        samples
+    }
+
+    fn latency(&self) -> Vec<Distribution> {
+        let cdf = self.run.folds().latency_cdf();
+        let line = |name: &str, points: &[CdfPoint]| Distribution {
+            name: name.to_owned(),
+            points: points.iter().map(|point| (point.ns as f64, point.share)).collect(),
+        };
+        vec![line("TTFT", &cdf.ttft_ns), line("ITL", &cdf.itl_ns), line("E2E", &cdf.e2e_ns)]
+    }
+
+    /// The state at a time.
+    fn seek(&mut self, at_ns: f64) -> &Simulation {
+        let at = SimTime::from_ns(ns(at_ns)).min(self.end_at());
+        let near = self.shown.take().and_then(|shown| onward(shown, at));
+        let found = near.unwrap_or_else(|| self.run.seek(at));
+        self.shown.insert(found)
+    }
+
+    /// The board one instant away.
+    fn step(&mut self, from_ns: f64, direction: Direction) -> crate::protocol::Board {
+        let from = ns(from_ns);
+        let end = self.end_at();
+        let here = self.seek(from_ns);
+        let since = here.now().as_ns();
+        let to = match direction {
+            Direction::Forward => here.next_time().filter(|&next| next <= end).map_or(end.as_ns(), SimTime::as_ns),
+            Direction::Back if since < from => since,
+            Direction::Back => self.seek(since.saturating_sub(1) as f64).now().as_ns(),
+        };
+        board::board(self.seek(to as f64), to)
+    }
+}
+
+/// The shown state run forward to `at`; nothing when that is behind it or far ahead.
+fn onward(mut shown: Simulation, at: SimTime) -> Option<Simulation> {
+    if shown.now() > at {
+        return None;
+    }
+    for _ in 0..STRIDE {
+        match shown.next_time() {
+            Some(next) if next <= at => shown.step(|_| {}).ok()?,
+            _ => return Some(shown),
+        };
+    }
+    None
+}
+
+fn prepare(text: &str) -> Result<Run, Vec<Problem>> {
+    let scenario: Scenario = parse_any(text)?;
+    let workload = expand(&scenario, None)?;
+    Ok(Run::new(&scenario, Arc::new(workload), RunOptions { keyframes: true }))
+}
+
+/// Whole nanoseconds; a cast saturates, and NaN is 0.
+fn ns(ns: f64) -> u64 {
+    ns as u64
+}
+
+fn sample(sample: &ReportSample) -> Sample {
+    Sample {
+        at_ns: sample.at_ns as f64,
+        active: sample.active,
+        cached: sample.cached,
+        free: sample.free,
+        waiting: sample.waiting,
+        running: sample.running,
+    }
+}
+
+fn refused(run: u32, problems: Vec<ProblemView>) -> FromWorker {
+    FromWorker::Refused { run, problems }
+}
+
+fn stopped(error: &str) -> ProblemView {
+    ProblemView {
+        line: 1,
+        column: 1,
+        found: error.to_owned(),
+        expected: "a run that stays within time and memory".to_owned(),
+        mend: "smaller numbers in [timing] and [workload]".to_owned(),
+        ..ProblemView::default()
+    }
+}
+
+fn problem_view(problem: &Problem) -> ProblemView {
+    ProblemView {
+        line: problem.line,
+        column: problem.column,
+        key: problem.key.clone(),
+        found: problem.found.clone(),
+        expected: problem.expected.clone(),
+        mend: problem.mend.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+use std::cell::Cell;
+
+use super::*;
+use crate::protocol::{BlockState, Totals};
+
+const SCENARIO: &str = r#"
+tierscope = 1
+title = "test"
+seed = 1
+[engine]
+block_size_tokens = 16
+g1_blocks = 32
+[timing]
+model = "fixed"
+prefill_per_token_ns = 1000
+decode_ns = 1000000
+[workload]
+kind = "synthetic"
+requests = 30
+arrival = "poisson"
+rate_per_s = 100.0
+prompt_tokens = 40
+output_tokens = 20
+shared_prefix = { tokens = 32, groups = 1 }
+"#;
+
+/// A clock on which every look takes a millisecond.
+fn clock() -> impl Fn() -> f64 {
+    let ms = Cell::new(0.0);
+    move || {
+        ms.set(ms.get() + 1.0);
+        ms.get()
+    }
+}
+
+fn run(agent: &mut Agent, id: u32, text: &str) -> Vec<FromWorker> {
+    let mut said = agent.hear(ToWorker::Run { run: id, text: text.to_owned() });
+    let now = clock();
+    while agent.is_running() {
+        said.extend(agent.slice(&now, 8.0));
+    }
+    said
+}
+
+fn done(said: &[FromWorker]) -> &RunResult {
+    match said.last() {
+        Some(FromWorker::Done { result, .. }) => result,
+        other => panic!("expected the result of a run, got {other:?}"),
+    }
+}
+
+fn board_at(agent: &mut Agent, at_ns: f64) -> crate::protocol::Board {
+    match agent.hear(ToWorker::Seek { run: 1, at_ns }).pop() {
+        Some(FromWorker::Board { board, .. }) => board,
+        other => panic!("expected a board, got {other:?}"),
+    }
+}
+
+fn stepped(agent: &mut Agent, from_ns: f64, direction: Direction) -> crate::protocol::Board {
+    match agent.hear(ToWorker::Step { run: 1, from_ns, direction }).pop() {
+        Some(FromWorker::Stepped { board, .. }) => board,
+        other => panic!("expected a step, got {other:?}"),
+    }
+}
+
+#[test]
+fn a_run_ends_with_a_report() {
+    let mut agent = Agent::default();
+    let said = run(&mut agent, 1, SCENARIO);
+    let result = done(&said);
+    assert!(result.report.contains("\"outcome\":\"finished\""), "{}", result.report);
+    assert!(result.end_ns > 0.0 && result.latency.iter().all(|line| !line.points.is_empty()));
+    assert!(result.occupancy.windows(2).all(|pair| pair[0].at_ns <= pair[1].at_ns));
+}
+
+#[test]
+fn a_faulty_scenario_is_refused_with_places() {
+    let said = Agent::default().hear(ToWorker::Run { run: 1, text: "tierscope = 1\nnonsense = 2".to_owned() });
+    assert!(matches!(&said[..], [FromWorker::Refused { run: 1, problems }] if !problems.is_empty()));
+}
+
+#[test]
+fn a_cancelled_run_reports_what_it_had() {
+    let mut agent = Agent::default();
+    agent.hear(ToWorker::Run { run: 1, text: SCENARIO.to_owned() });
+    agent.slice(&clock(), 1.0);
+    assert!(agent.is_running());
+    let said = agent.hear(ToWorker::Cancel { run: 1 });
+    assert!(done(&said).report.contains("\"outcome\":\"cancelled\""));
+    assert!(!agent.is_running());
+    assert_eq!(agent.hear(ToWorker::Cancel { run: 1 }), []);
+}
+
+#[test]
+fn any_time_can_be_sought_in_any_order() {
+    let mut agent = Agent::default();
+    let end = done(&run(&mut agent, 1, SCENARIO)).end_ns;
+    let forward: Vec<_> = (0..=20).map(|i| board_at(&mut agent, end * f64::from(i) / 20.0)).collect();
+    let back: Vec<_> = (0..=20).rev().map(|i| board_at(&mut agent, end * f64::from(i) / 20.0)).collect();
+    assert!(forward.iter().eq(back.iter().rev()), "the way to a time has no influence");
+    for board in &forward {
+        let mut sum = Totals::default();
+        for cell in board.cells.iter() {
+            for state in BlockState::ALL {
+                (0..cell.of(state)).for_each(|_| sum.count(state));
+            }
+        }
+        assert_eq!(sum, board.totals);
+        assert_eq!(board.totals.capacity(), 32);
+    }
+    assert!(forward.iter().any(|board| board.totals.shared > 0), "the prefix is shared at some time");
+    assert_eq!(board_at(&mut agent, f64::NAN).at_ns, 0.0);
+    assert_eq!(board_at(&mut agent, 1e300).at_ns, end);
+}
+
+#[test]
+fn steps_go_to_instants_and_back_again() {
+    let mut agent = Agent::default();
+    let end = done(&run(&mut agent, 1, SCENARIO)).end_ns;
+    let mut times = vec![0.0];
+    while let Some(&last) = times.last()
+        && last < end
+    {
+        times.push(stepped(&mut agent, last, Direction::Forward).at_ns);
+        assert!(times.len() < 10_000);
+    }
+    assert_eq!(stepped(&mut agent, end, Direction::Forward).at_ns, end);
+    let mut at = end;
+    for &time in times.iter().rev().skip(1) {
+        at = stepped(&mut agent, at, Direction::Back).at_ns;
+        assert_eq!(at, time);
+    }
+    assert_eq!(stepped(&mut agent, 0.0, Direction::Back).at_ns, 0.0);
+}
+
+#[test]
+fn a_block_tells_its_owners() {
+    let mut agent = Agent::default();
+    let end = done(&run(&mut agent, 1, SCENARIO)).end_ns;
+    let owned = (0..32).any(|slot| {
+        let said = agent.hear(ToWorker::Inspect { run: 1, at_ns: end / 2.0, slot });
+        matches!(&said[..], [FromWorker::Slot { slot, .. }] if !slot.owners.is_empty())
+    });
+    assert!(owned, "somebody holds a block in the middle of the run");
+    assert_eq!(agent.hear(ToWorker::Inspect { run: 1, at_ns: 0.0, slot: 32 }), []);
+    assert_eq!(agent.hear(ToWorker::Seek { run: 9, at_ns: 0.0 }), []);
+}
+
+#[test]
+fn every_message_survives_json() {
+    let mut agent = Agent::default();
+    let mut said = run(&mut agent, 1, SCENARIO);
+    said.extend(agent.hear(ToWorker::Seek { run: 1, at_ns: 1e8 }));
+    for message in said {
+        let text = serde_json::to_string(&message).expect("a message has a JSON form");
+        assert_eq!(serde_json::from_str::<FromWorker>(&text).expect("and is read back"), message);
+    }
+}
