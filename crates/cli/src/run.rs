@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Result, anyhow};
 use tierscope_engine::FactLog;
 use tierscope_report::{Report, jsonl, table};
+use tierscope_scenario::Scenario;
 use tierscope_sim::{Failure, Run, RunOptions, RunState, evaluate};
 
 use crate::args::RunArgs;
@@ -55,7 +56,7 @@ fn tell_defaults(input: &Input, human: bool, quiet: bool) -> Result<()> {
         return Ok(());
     }
     let mut text = format!("{} is a bare trace; chosen for it:\n", input.name);
-    for line in &input.scenario.defaults {
+    for line in chosen(&input.scenario) {
         text.push_str(&format!("  {line}\n"));
     }
     text.push_str("  (change any with --set KEY=VALUE)\n");
@@ -66,6 +67,27 @@ fn tell_defaults(input: &Input, human: bool, quiet: bool) -> Result<()> {
             Ok(())
         }
     }
+}
+
+/// The keys that matter most, then the other defaults.
+fn chosen(scenario: &Scenario) -> Vec<String> {
+    let engine = &scenario.engine;
+    let mut lines = vec![
+        format!("engine.block_size_tokens = {}", engine.block_size_tokens),
+        format!("engine.g1_blocks = {}", engine.g1_blocks),
+        format!("engine.max_num_seqs = {}", engine.max_num_seqs),
+        format!("engine.max_num_batched_tokens = {}", engine.max_num_batched_tokens),
+        format!("timing.model = {}", scenario.timing.name()),
+    ];
+    let keys: Vec<String> = lines.iter().map(|line| key(line).to_owned()).collect();
+    lines.extend(
+        scenario.defaults.iter().filter(|line| !keys.iter().any(|known| known == key(line))).cloned(),
+    );
+    lines
+}
+
+fn key(line: &str) -> &str {
+    line.split_once(" =").map_or(line, |(key, _)| key)
 }
 
 /// Runs to the end; facts go to `events` as they come.

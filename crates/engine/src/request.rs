@@ -73,6 +73,8 @@ impl Request {
 pub(crate) struct Content {
     runs: Vec<TokenRun>,
     output_start: u64,
+    /// The output token that is the end-of-sequence token, by its place in the output.
+    end_of_sequence: u32,
     root: SequenceHash,
     hashes: Vec<SequenceHash>,
     /// Place of the first token that is not hashed yet: a run, and an offset in it. Behind the last run
@@ -86,6 +88,7 @@ impl Content {
         self.runs.clear();
         self.runs.extend_from_slice(arrival.prompt);
         self.output_start = arrival.output_start;
+        self.end_of_sequence = NO_END;
         self.root = SequenceHash::root(arrival.salt);
         self.hashes.clear();
         self.run = 0;
@@ -107,10 +110,29 @@ impl Content {
         &self.hashes[..blocks]
     }
 
+    /// The answer ended by itself: this output token is the end-of-sequence token.
+    pub(crate) fn end_at(&mut self, output: u32) {
+        self.end_of_sequence = output;
+    }
+
     /// The token behind the last hashed block.
     fn next_token(&self) -> TokenRun {
-        let start = self.runs.get(self.run).map_or(self.output_start, |run| run.start);
-        TokenRun { start: start.wrapping_add(u64::from(self.offset)), len: 1 }
+        match self.runs.get(self.run) {
+            Some(run) => TokenRun { start: run.start.wrapping_add(u64::from(self.offset)), len: 1 },
+            None => self.output(self.offset, 1),
+        }
+    }
+
+    /// The output tokens from `first`, up to `most` of them or to the next of another kind.
+    fn output(&self, first: u32, most: u32) -> TokenRun {
+        match self.end_of_sequence.checked_sub(first) {
+            Some(0) => END_OF_SEQUENCE,
+            Some(before) => {
+                let start = self.output_start.wrapping_add(u64::from(first));
+                TokenRun { start, len: most.min(before) }
+            }
+            None => TokenRun { start: self.output_start.wrapping_add(u64::from(first)), len: most },
+        }
     }
 
     /// The hash that block `index` continues.
@@ -129,6 +151,10 @@ pub(crate) struct Identity {
     pub(crate) covers_next_token: bool,
 }
 
+/// No end-of-sequence token so far.
+const NO_END: u32 = u32::MAX;
+/// The end-of-sequence token, the same for all requests.
+const END_OF_SEQUENCE: TokenRun = TokenRun { start: u64::MAX - 1, len: 1 };
 /// Keeps the next token's id apart from the block's own runs.
 const BOUNDARY: TokenRun = TokenRun { start: u64::MAX, len: 0 };
 
@@ -145,7 +171,7 @@ impl Iterator for Pieces<'_> {
         if self.left == 0 {
             return None;
         }
-        let Content { runs, output_start, run, offset, .. } = &mut *self.content;
+        let Content { runs, run, offset, .. } = &mut *self.content;
         let piece = match runs.get(*run) {
             Some(whole) => {
                 let len = (whole.len - *offset).min(self.left);
@@ -158,9 +184,9 @@ impl Iterator for Pieces<'_> {
                 piece
             }
             None => {
-                let start = output_start.wrapping_add(u64::from(*offset));
-                *offset += self.left;
-                TokenRun { start, len: self.left }
+                let piece = self.content.output(self.content.offset, self.left);
+                self.content.offset += piece.len;
+                piece
             }
         };
         self.left -= piece.len;

@@ -95,13 +95,15 @@ pub fn encode(at: SimTime, fact: &Fact, log: &FactLog, out: &mut Digester) {
 }
 
 fn pass_started(at: u64, start: &PassStart, out: &mut Digester) {
-    let PassStart { worker, pass, prefill_rows, prefill_tokens, decode_rows, waiting, g1 } = *start;
+    let PassStart { worker, pass, prefill_rows, prefill_tokens, decode_rows, decode_tokens, waiting, g1 } =
+        *start;
     out.words(&[
         head(Tag::PassStarted, u32::from(worker.0)),
         at,
         pass.0,
         pair(prefill_rows, prefill_tokens),
-        pair(decode_rows, waiting),
+        pair(decode_rows, decode_tokens),
+        u64::from(waiting),
         pair(g1.free, g1.reserved),
         pair(g1.active, g1.cached),
     ]);
@@ -126,6 +128,7 @@ fn caller(caller: Caller) -> u32 {
         Caller::Admission => 1,
         Caller::PrefillChunk => 2,
         Caller::DecodeGrowth => 3,
+        Caller::Speculation => 4,
     }
 }
 
@@ -190,6 +193,7 @@ mod tests {
             prefill_rows: 1,
             prefill_tokens: 2,
             decode_rows: 3,
+            decode_tokens: 3,
             waiting: 4,
             g1: Occupancy { free: 5, reserved: 6, active: 7, cached: 8 },
         };
@@ -198,6 +202,6 @@ mod tests {
             (1, Fact::PassStarted(start)),
             (2, Fact::Finished { request, output_tokens: 10 }),
         ];
-        assert_eq!(digest(&facts), "33e43b2ba00228b539af45dcd903bc9f");
+        assert_eq!(digest(&facts), "d1e9b645072455319ec4b9c956a74ac1");
     }
 }

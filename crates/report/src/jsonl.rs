@@ -103,6 +103,7 @@ fn caller_name(caller: Caller) -> &'static str {
         Caller::Admission => "admission",
         Caller::PrefillChunk => "prefill_chunk",
         Caller::DecodeGrowth => "decode_growth",
+        Caller::Speculation => "speculation",
     }
 }
 
@@ -146,6 +147,7 @@ impl Line<'_> {
         self.number("prefill_rows", start.prefill_rows);
         self.number("prefill_tokens", start.prefill_tokens);
         self.number("decode_rows", start.decode_rows);
+        self.number("decode_tokens", start.decode_tokens);
         self.number("waiting_requests", start.waiting);
         self.number("g1_free_blocks", start.g1.free);
         self.number("g1_reserved_blocks", start.g1.reserved);
@@ -236,11 +238,12 @@ mod tests {
                 prefill_rows: 1,
                 prefill_tokens: 512,
                 decode_rows: 3,
+                decode_tokens: 5,
                 waiting: 2,
                 g1: Occupancy { free: 1, reserved: 0, active: 5, cached: 4 },
             }),
             expect![[r#"
-                {"fact":"pass_started","at_ns":1500,"worker":0,"pass":12,"prefill_rows":1,"prefill_tokens":512,"decode_rows":3,"waiting_requests":2,"g1_free_blocks":1,"g1_reserved_blocks":0,"g1_active_blocks":5,"g1_cached_blocks":4}
+                {"fact":"pass_started","at_ns":1500,"worker":0,"pass":12,"prefill_rows":1,"prefill_tokens":512,"decode_rows":3,"decode_tokens":5,"waiting_requests":2,"g1_free_blocks":1,"g1_reserved_blocks":0,"g1_active_blocks":5,"g1_cached_blocks":4}
             "#]],
         );
         check(

@@ -131,6 +131,7 @@ mod tests {
             prefill_rows: 1,
             prefill_tokens: 1,
             decode_rows: 2,
+            decode_tokens: 2,
             waiting: 3,
             g1: Occupancy { free: 0, reserved: 0, active, cached: 0 },
         }

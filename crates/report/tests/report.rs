@@ -43,6 +43,7 @@ fn pass(pass: u64, active: u32, cached: u32) -> PassStart {
         prefill_rows: 1,
         prefill_tokens: 744,
         decode_rows: 0,
+        decode_tokens: 0,
         waiting: 1,
         g1: Occupancy { free: 100 - active - cached, reserved: 0, active, cached },
     }
@@ -89,7 +90,7 @@ fn the_table_fits_a_terminal() {
               outcome   finished: 1 of 3 requests completed, 1 refused, 1 cancelled
               timing    fixed
               scenario  0123456789abcdef0123456789abcdef   seed 7
-              digest    951e90f7f1923a0ad1aa8c7426a044a9
+              digest    ba058ad4fff1ebeba470896ec419bc95
 
             ╭─────────────────────────────────────────────────────────────────────────────────────────────────────╮
             │ latency, ms        avg        min        max        p99        p90        p75        p50        std │

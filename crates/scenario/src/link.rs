@@ -6,8 +6,7 @@
 use std::fmt;
 
 use base64::Engine as _;
-use base64::engine::DecodePaddingMode;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_with_limit};
 
@@ -16,12 +15,6 @@ use crate::problem::quote;
 
 const PREFIX: &str = "v1.";
 const LEVEL: u8 = 9;
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &base64::alphabet::URL_SAFE,
-    GeneralPurposeConfig::new()
-        .with_encode_padding(false)
-        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
 
 /// Why a link cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +115,7 @@ pub fn decode(link: &str) -> Result<String, LinkError> {
     if fragment.len() > limit::SCENARIO_TEXT_BYTES * 3 / 2 {
         return Err(LinkError::TooLong { bytes: fragment.len() });
     }
-    let payload = payload(fragment)?;
+    let payload = payload(fragment)?.trim_end_matches('=');
     let packed = BASE64
         .decode(payload)
         .map_err(|error| LinkError::NotBase64 { found: error.to_string().to_lowercase() })?;

@@ -93,14 +93,22 @@ impl<'t> Problems<'t> {
         Self { text, line_starts, found: RefCell::default() }
     }
 
-    /// Line and column, both from 1, of a byte offset.
+    /// The line, from 1, of a byte offset.
+    pub(crate) fn line(&self, at: usize) -> u32 {
+        self.line_starts.partition_point(|&start| start <= at.min(self.text.len())) as u32
+    }
+
+    /// Line and column, both from 1, of a byte offset. Takes time in proportion to the column.
     pub(crate) fn place(&self, at: usize) -> (u32, u32) {
-        let at = at.min(self.text.len());
-        let line = self.line_starts.partition_point(|&start| start <= at);
-        let start = self.line_starts[line - 1];
-        let column =
-            self.text.char_indices().skip_while(|&(i, _)| i < start).take_while(|&(i, _)| i < at).count();
-        (line as u32, column as u32 + 1)
+        let line = self.line(at);
+        let start = self.line_starts[line as usize - 1];
+        let column = self.text[start..].char_indices().take_while(|&(i, _)| start + i < at).count();
+        (line, column as u32 + 1)
+    }
+
+    /// Whether no more problems are taken.
+    pub(crate) fn full(&self) -> bool {
+        self.found.borrow().len() >= limit::PROBLEMS
     }
 
     /// Notes a problem at a byte offset.
@@ -112,13 +120,14 @@ impl<'t> Problems<'t> {
         expected: impl Into<String>,
         mend: impl Into<String>,
     ) {
-        let mut list = self.found.borrow_mut();
-        if list.len() >= limit::PROBLEMS {
+        if self.full() {
             return;
         }
         let (line, column) = self.place(at);
         let (found, expected, mend) = (found.into(), expected.into(), mend.into());
-        list.push((at, Problem { file: None, line, column, key: key.into(), found, expected, mend }));
+        self.found
+            .borrow_mut()
+            .push((at, Problem { file: None, line, column, key: key.into(), found, expected, mend }));
     }
 
     pub(crate) fn any(&self) -> bool {

@@ -115,8 +115,9 @@ fn assign(table: &mut Table, steps: &[Step], path: &str, value: Toml) -> Result<
         item = match step {
             Step::Key(key) => {
                 let inline = matches!(item, Item::Value(_));
+                let kind = item.type_name();
                 let Some(inner) = item.as_table_like_mut() else {
-                    return Err(refuse(path, item.type_name(), "a table", "name a key of a table"));
+                    return Err(refuse(path, kind, "a table", "name a key of a table"));
                 };
                 let missing = if inline && !last {
                     Item::Value(Toml::InlineTable(InlineTable::new()))

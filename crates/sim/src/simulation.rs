@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tierscope_engine::{Arrival, Command, Engine, Fact, FactLog, Input};
+use tierscope_engine::{Arrival, Command, Engine, Fact, FactLog, Input, Rank};
 use tierscope_scenario::{Scenario, Timing, Workload};
 use tierscope_units::{Idx, RequestId, SimTime, Span};
 
@@ -157,7 +157,7 @@ impl Simulation {
     fn apply(&mut self, event: Event) -> Result<(), RunError> {
         let now = self.now;
         let input = match event {
-            Event::PassEnds(pass) => Input::PassEnded(pass),
+            Event::PassEnds(pass) => Input::PassEnded { pass, sampled: &[] },
             Event::Cancels(request) => Input::Cancel(request),
             Event::Arrives(request) => {
                 let plan = &self.workload.requests[request.index()];
@@ -171,6 +171,7 @@ impl Simulation {
                     output_start: plan.output_start,
                     output_tokens: plan.output_tokens,
                     salt: plan.salt,
+                    rank: Rank { priority: 0, sent: now, tie: request.0 },
                 })
             }
         };

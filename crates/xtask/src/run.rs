@@ -114,6 +114,14 @@ impl Cmd {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
+    /// What it printed, however it ended; its errors go to this terminal.
+    pub(crate) fn output(&self) -> Result<String> {
+        let mut command = self.command();
+        command.stdin(Stdio::null()).stderr(Stdio::inherit());
+        let output = command.output().map_err(|error| self.not_started(&error))?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
     /// What it prints if it starts and succeeds, quietly.
     pub(crate) fn probe(&self) -> Option<String> {
         let output = self.command().stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;

@@ -92,6 +92,8 @@ impl Engine {
             return None;
         }
         share.tokens = share.tokens.min(room);
+        // vLLM 0.33.0 fails an assertion where a threshold cuts a padded row; here its padding is cut.
+        share.padding = share.padding.min(share.tokens - 1);
         Some(share)
     }
 

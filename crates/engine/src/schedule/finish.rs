@@ -68,6 +68,9 @@ impl Engine {
         }
         let before = r.output_tokens();
         r.tokens += kept;
+        if kept == stop {
+            r.content.end_at(before + kept - 1);
+        }
         let was_running = r.phase == Phase::Running;
         if !self.config.async_scheduling {
             r.drafts = if r.prefill_chunk { 0 } else { sampled.drafts };

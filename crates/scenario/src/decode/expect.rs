@@ -1,15 +1,16 @@
 //! The `[expect]` table; its grammar is in [`crate::expectation`].
 
 use super::fields::Fields;
-use crate::expectation::{self, Expectation, Misread};
+use crate::expectation::Expectation;
+use crate::expectation::read::{self, Misread};
 use crate::node::{Node, Value};
 
 /// The expectations of a table; `requests` is how many requests there are, where that is known.
 pub(crate) fn decode(fields: Fields<'_>, requests: Option<u64>) -> Vec<Expectation> {
     let mut list = Vec::new();
     if let (Some(text), Some(entry)) = (fields.text("outcome"), fields.entry("outcome")) {
-        let line = fields.problems.place(entry.node.at).0;
-        match expectation::outcome(text) {
+        let line = fields.problems.line(entry.node.at);
+        match read::outcome(text) {
             Ok(kind) => list.push(Expectation::Outcome {
                 kind,
                 source: format!("outcome = \"{}\"", kind.word()),
@@ -19,12 +20,12 @@ pub(crate) fn decode(fields: Fields<'_>, requests: Option<u64>) -> Vec<Expectati
         }
     }
     each(&fields, "report", |text, line| {
-        let (path, op, value) = expectation::report(text)?;
+        let (path, op, value) = read::report(text)?;
         list.push(Expectation::Report { path, op, value, source: text.into(), line });
         Ok(())
     });
     each(&fields, "facts", |text, line| {
-        let fact = expectation::fact(text)?;
+        let fact = read::fact(text)?;
         if let (Some(highest), Some(requests)) = (fact.highest_request(), requests) {
             if u64::from(highest.0) >= requests {
                 let last = requests.saturating_sub(1);
@@ -44,7 +45,7 @@ pub(crate) fn decode(fields: Fields<'_>, requests: Option<u64>) -> Vec<Expectati
 fn each(fields: &Fields<'_>, name: &'static str, mut take: impl FnMut(&str, u32) -> Result<(), Misread>) {
     let Some(items) = fields.items(name) else { return };
     for (index, item) in items.iter().enumerate() {
-        if let Err((expected, mend)) = one(item, fields.problems.place(item.at).0, &mut take) {
+        if let Err((expected, mend)) = one(item, fields.problems.line(item.at), &mut take) {
             let key = format!("{}[{index}]", fields.key(name));
             fields.problems.report(item.at, &key, item.describe(), expected, mend);
         }

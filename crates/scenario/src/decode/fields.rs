@@ -55,6 +55,9 @@ impl<'n> Fields<'n> {
     pub(crate) fn close(self) {
         let known = self.known.borrow();
         for entry in self.entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
+            if self.problems.full() {
+                return;
+            }
             let mend = match nearest(&entry.key, &known) {
                 Some(near) => format!("did you mean {near}?"),
                 None => format!("remove it; the keys here are {}", known.join(", ")),

@@ -35,7 +35,7 @@ pub(crate) fn decode(fields: &Fields<'_>) -> Option<Vec<InlineRequest>> {
         }
         one.close();
     }
-    Some(list)
+    (list.len() == items.len()).then_some(list)
 }
 
 fn request(fields: &Fields<'_>, index: u32, latest: &mut Span) -> Option<InlineRequest> {

@@ -1,5 +1,7 @@
 //! Requests written in the scenario.
 
+use std::collections::BTreeMap;
+
 use tierscope_units::SimTime;
 
 use super::{RequestPlan, Start, Workload, output_start, prefix_run, text_run};
@@ -8,7 +10,7 @@ use crate::scenario::{InlinePrompt, InlineRequest, InlineStart, Scenario};
 pub(super) fn expand(list: &[InlineRequest], scenario: &Scenario) -> Workload {
     let mut workload =
         Workload { content_block_tokens: scenario.engine.block_size_tokens, ..Workload::default() };
-    let mut names: Vec<&str> = Vec::new();
+    let mut names = BTreeMap::new();
     for (index, request) in list.iter().enumerate() {
         let first = workload.runs.len();
         push_prompt(&mut workload, index, &request.prompt, &mut names);
@@ -35,18 +37,16 @@ fn push_prompt<'s>(
     workload: &mut Workload,
     index: usize,
     prompt: &'s InlinePrompt,
-    names: &mut Vec<&'s str>,
+    names: &mut BTreeMap<&'s str, u64>,
 ) {
     let first = workload.runs.len();
     match prompt {
         InlinePrompt::Runs(runs) => runs.iter().for_each(|&run| workload.push_run(first, run)),
         InlinePrompt::Tokens { tokens, prefix: None } => workload.push_run(first, text_run(index, *tokens)),
         InlinePrompt::Tokens { tokens, prefix: Some((name, shared)) } => {
-            let group = names.iter().position(|known| known == name).unwrap_or_else(|| {
-                names.push(name);
-                names.len() - 1
-            });
-            workload.push_run(first, prefix_run(group as u64, *shared));
+            let next = names.len() as u64;
+            let group = *names.entry(name.as_str()).or_insert(next);
+            workload.push_run(first, prefix_run(group, *shared));
             workload.push_run(first, text_run(index, tokens - shared));
         }
     }

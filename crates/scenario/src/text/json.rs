@@ -36,7 +36,8 @@ pub(crate) fn read(text: &str, problems: &Problems<'_>) -> Option<Node> {
         }
         Err(error) => {
             let message = error.kind().to_string();
-            problems.report(error.range().start, "", lower(&message), "JSON", mend(&message));
+            let found = format!("a syntax error ({})", lower(&message));
+            problems.report(error.range().start, "", found, "strict JSON", mend(&message));
             None
         }
     }

@@ -10,11 +10,9 @@ pub(crate) fn read(text: &str, problems: &Problems<'_>) -> Option<Node> {
         Ok(document) => Some(Node { at: 0, value: table(document.as_table(), 0) }),
         Err(error) => {
             let at = error.span().map_or(0, |span| span.start);
-            let mut message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
-            if message.is_empty() {
-                message = "a TOML syntax error".into();
-            }
-            problems.report(at, "", message, "TOML", mend(error.message()));
+            let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+            let found = format!("a syntax error ({message})");
+            problems.report(at, "", found, "TOML", mend(error.message()));
             None
         }
     }

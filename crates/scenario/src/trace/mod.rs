@@ -14,6 +14,7 @@
 //! bytes more); a line that is too long is refused before anything is taken for it.
 
 pub mod azure;
+mod cursor;
 mod id;
 mod line;
 pub mod mooncake;

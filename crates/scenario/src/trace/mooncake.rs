@@ -140,3 +140,34 @@ fn two_parents(line: Line<'_>, row: Row, index: usize, id: u64, parent: u64, ear
         "number blocks by their whole prefix, not by their own content; do not join traces with ids of their own",
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The limit itself is 16 MiB; a line that never ends is refused after that many bytes are looked at.
+    #[test]
+    fn a_line_beyond_the_limit_is_refused_with_its_number_and_takes_no_memory() {
+        let row = r#"{"timestamp": 0, "input_length": 1, "output_length": 1, "hash_ids": [0]}"#;
+        let long = format!("{row}\n{row}{}", " ".repeat(100));
+        let problems =
+            read_within(long.as_bytes(), 512, usize::MAX, 100).expect_err("the second line is too long");
+        expect_test::expect![[r#"
+            error: found a line of more than 100 bytes, expected lines of at most 100 bytes, one request each
+              --> scenario:2:1
+              mend: put each request on a line of its own (JSON lines, not one array)"#]]
+        .assert_eq(&problems[0].to_string());
+        assert_eq!(problems.len(), 1);
+        assert!(
+            read_within(format!("{row}\r\n{row}").as_bytes(), 512, usize::MAX, row.len()).is_ok(),
+            "exactly at the limit"
+        );
+        assert!(read_within(row.as_bytes(), 512, usize::MAX, row.len() - 1).is_err());
+        let mut calls = 0;
+        let refused = line::each(&[b' '; 1_000], 100, |_| {
+            calls += 1;
+            Ok(Next::Line)
+        });
+        assert!(refused.is_err() && calls == 0, "nothing reads the line");
+    }
+}

@@ -1,0 +1,175 @@
+//! Mutated input of every reader: never a panic, always a value or problems that have a place and a mend.
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+use tierscope_scenario::{
+    Problem, SourceFormat, TraceFormat, default_for_trace, expand, link, parse, parse_any, set,
+};
+
+const TOML: &str = "tierscope = 1\nseed = 3\n[engine]\nblock_size_tokens = 16\ng1_blocks = 64\n[hardware]\nmodel = \"qwen3-8b\"\ngpu = \"h200\"\n\
+    [timing]\nmodel = \"roofline\"\nmfu_prefill = 0.4\n[workload]\nkind = \"requests\"\n[[workload.request]]\nat_ms = 0\nprompt = [[0, 5], [7, 9]]\n\
+    output_tokens = 4\n[[workload.request]]\nafter = 0\nprompt_tokens = 8\nprefix = \"p\"\nprefix_tokens = 4\noutput_tokens = 4\n\
+    [slo]\nttft_ms = 5\n[expect]\noutcome = \"finished\"\nfacts = [\"no preemption\"]\nreport = [\"hit_ratio.g1 >= 0.5\"]\n";
+
+const SYNTHETIC: &str = "{\"tierscope\": 1, \"workload\": {\"kind\": \"synthetic\", \"requests\": 12, \"arrival\": \"poisson\", \"rate_per_s\": 2.5,\n\
+    \"prompt_tokens\": {\"min\": 5, \"max\": 9}, \"output_tokens\": {\"mean\": 5, \"stddev\": 2}, \"turns\": 3, \"turn_delay_ms\": 1,\n\
+    \"shared_prefix\": {\"tokens\": 40, \"groups\": 2}}, \"timing\": {\"model\": \"fixed\", \"decode_ns\": 5}}";
+
+const MOONCAKE: &str = "{\"timestamp\": 0, \"input_length\": 600, \"output_length\": 5, \"hash_ids\": [0, 1]}\n\
+    {\"timestamp\": 27.5, \"input_length\": 1024, \"output_length\": 52, \"hash_ids\": [0, 2], \"session_id\": \"a\\\"b\"}\n";
+
+const AZURE: &str = "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799600,4808,10\n2023-11-16 18:17:04.0319600,3180,8\n";
+
+/// What mutations insert.
+const SEEDS: [&str; 28] = [
+    "\"",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    "\n",
+    "\r\n",
+    "=",
+    ":",
+    "-",
+    "1e999",
+    "nan",
+    "-0",
+    "9223372036854775807",
+    "18446744073709551616",
+    "null",
+    "true",
+    "\u{feff}",
+    "é",
+    "\u{0}",
+    "\\",
+    "'''",
+    "#",
+    "0.0",
+    "hash_ids",
+    "[[workload.request]]",
+    "tierscope",
+];
+
+/// Cuts, repeats, overwrites and inserts.
+fn mutate(text: &str, changes: &[(Index, Index, u8)]) -> Vec<u8> {
+    let mut bytes = text.as_bytes().to_vec();
+    for (place, length, kind) in changes {
+        let at = place.index(bytes.len() + 1);
+        let end = (at + length.index(12)).min(bytes.len());
+        match kind % 5 {
+            0 => drop(bytes.drain(at..end)),
+            1 => {
+                let piece = bytes[at..end].to_vec();
+                bytes.splice(at..at, piece);
+            }
+            2 if at < bytes.len() => bytes[at] = *kind,
+            _ => {
+                bytes.splice(at..at, SEEDS[length.index(SEEDS.len())].bytes());
+            }
+        }
+    }
+    bytes
+}
+
+fn changes() -> impl Strategy<Value = Vec<(Index, Index, u8)>> {
+    prop::collection::vec(any::<(Index, Index, u8)>(), 1..6)
+}
+
+fn sound(problems: &[Problem]) -> Result<(), TestCaseError> {
+    prop_assert!(!problems.is_empty());
+    for problem in problems {
+        prop_assert!(problem.line >= 1 && problem.column >= 1 && !problem.mend.is_empty(), "{problem:?}");
+        prop_assert!(!problem.found.is_empty() && !problem.expected.is_empty(), "{problem:?}");
+        prop_assert!(problem.to_string().lines().count() == 3, "{problem}");
+    }
+    Ok(())
+}
+
+/// A scenario text, whatever it is: read, expanded where it is small, hashed, set.
+fn scenario(text: &str) -> Result<(), TestCaseError> {
+    for format in [SourceFormat::Toml, SourceFormat::Json] {
+        match parse(text, format) {
+            Ok(scenario) => {
+                let again = parse(&scenario.to_json().to_string(), SourceFormat::Json);
+                prop_assert_eq!(again.map(|again| again.hash()), Ok(scenario.hash()));
+                if let Err(problems) = expand(&scenario, None) {
+                    sound(&problems)?;
+                }
+            }
+            Err(problems) => sound(&problems)?,
+        }
+    }
+    if let Err(problem) = set(text, "workload.request[0].at_ms = 5") {
+        sound(&[problem])?;
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn mutated_scenarios_are_read_or_refused(changes in changes()) {
+        for text in [TOML, SYNTHETIC] {
+            scenario(&String::from_utf8_lossy(&mutate(text, &changes)))?;
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "\\PC{0,80}") {
+        scenario(&text)?;
+        if let Err(problem) = set(TOML, &text) {
+            sound(&[problem])?;
+        }
+    }
+
+    #[test]
+    fn mutated_links_are_read_or_refused(changes in changes()) {
+        let link = mutate(&link::encode(TOML), &changes);
+        if let Err(error) = link::decode(&String::from_utf8_lossy(&link)) {
+            prop_assert!(error.to_string().contains("mend: "));
+        }
+    }
+
+    #[test]
+    fn mutated_traces_are_read_or_refused(changes in changes()) {
+        for (text, format) in [(MOONCAKE, TraceFormat::Mooncake), (AZURE, TraceFormat::AzureCsv)] {
+            match expand(&default_for_trace("t", format), Some(&mutate(text, &changes))) {
+                Ok(workload) => for plan in &workload.requests {
+                    let sum: u64 = workload.prompt(plan).iter().map(|run| u64::from(run.len)).sum();
+                    prop_assert_eq!(sum, u64::from(plan.prompt_tokens));
+                },
+                Err(problems) => sound(&problems)?,
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_survives_its_link(text in "\\PC{0,400}") {
+        prop_assert_eq!(link::decode(&link::encode(&text)), Ok(text));
+    }
+}
+
+#[test]
+fn deep_nesting_is_refused_without_a_crash() {
+    for text in [
+        format!("a = {}", "[".repeat(100_000)),
+        format!("{{\"a\": {}", "[".repeat(100_000)),
+        "[a.".repeat(50_000),
+        format!("a{} = 1", ".b".repeat(100_000)),
+    ] {
+        let problems = parse_any(&text).expect_err("too deep");
+        assert!(!problems.is_empty() && problems[0].line == 1);
+    }
+}
+
+#[test]
+fn a_flood_of_problems_is_cut() {
+    let text: String =
+        (0..5_000).fold("tierscope = 1\n".into(), |text, key| text + &format!("key{key} = 1\n"));
+    let problems = parse_any(&text).expect_err("unknown keys");
+    assert_eq!(problems.len(), tierscope_scenario::limit::PROBLEMS);
+    assert!(problems.last().is_some_and(|last| last.mend.ends_with("mend these first)")));
+}
