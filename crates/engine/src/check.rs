@@ -105,28 +105,19 @@ impl BlockPool {
     }
 
     fn check_index(&self) -> Result<(), String> {
-        let mut registered = 0;
-        let mut firsts = 0;
-        for (index, slot) in (0..).zip(&self.slots) {
-            if slot.hash.0 == 0 {
-                continue;
-            }
-            registered += 1;
-            let Some(first) = self.index.get(slot.hash) else {
-                return Err(format!("slot {index} is full, and its content is not in the index"));
-            };
-            firsts += u32::from(first == SlotId(index));
-            let mut at = first.0;
-            while at != NONE && at != index {
-                at = self.slots[at as usize].same;
-            }
-            if at == NONE {
-                return Err(format!("slot {index} is not among those of its content"));
+        let registered: Vec<_> = (0..).map(SlotId).zip(&self.slots).filter(|(_, slot)| slot.hash.0 != 0).collect();
+        for (id, slot) in &registered {
+            let first = self.index.get(&self.slots, slot.hash);
+            let chain = std::iter::successors(first, |at| {
+                Some(self.slots[at.index()].link).filter(|&link| link != NONE).map(SlotId)
+            });
+            if !chain.take(self.slots.len()).any(|at| at == *id) {
+                return Err(format!("{id:?} is full, and the index does not lead to it"));
             }
         }
-        match self.index.len() as u32 == firsts {
+        match self.index.count(&self.slots) == registered.len() {
             true => Ok(()),
-            false => Err(format!("the index knows {} contents, {registered} slots hold {firsts}", self.index.len())),
+            false => Err(format!("{} slots are full, the index holds another number", registered.len())),
         }
     }
 }

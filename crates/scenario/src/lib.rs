@@ -2,7 +2,7 @@
 //! timing, the workload and what the run must show.
 //!
 //! - [`parse`] makes a [`Scenario`] of a text, or reports every problem with its place and a mend;
-//! - [`expand`] makes a [`Workload`] of a scenario (and the bytes of its trace);
+//! - [`expand()`] makes a [`Workload`] of a scenario (and the bytes of its trace);
 //! - [`set`] changes one key of a text; [`link`] packs a text into an address and back;
 //! - [`preset`] has the models and GPUs, [`trace`] the readers of traces.
 //!

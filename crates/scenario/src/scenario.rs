@@ -34,7 +34,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// The trace file that [`crate::expand`] needs the bytes of.
+    /// The trace file that [`crate::expand()`] needs the bytes of.
     pub fn trace_path(&self) -> Option<&str> {
         match &self.workload {
             WorkloadSpec::Trace(trace) => Some(&trace.file),

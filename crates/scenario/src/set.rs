@@ -18,7 +18,12 @@ use crate::{SourceFormat, limit};
 /// # Errors
 /// An assignment without `=`, a path that leads through a value or past the end of an array, or a text that is
 /// not TOML or JSON.
+#[allow(clippy::result_large_err, reason = "one problem of a call that is made once per flag")]
 pub fn set(text: &str, assignment: &str) -> Result<String, Problem> {
+    changed(text, assignment).map_err(|problem| *problem)
+}
+
+fn changed(text: &str, assignment: &str) -> Result<String, Box<Problem>> {
     let Some((path, value)) = assignment.split_once('=') else {
         return Err(refuse("", quote(assignment), "KEY=VALUE", "for example engine.g1_blocks=100"));
     };
@@ -30,12 +35,13 @@ pub fn set(text: &str, assignment: &str) -> Result<String, Problem> {
 }
 
 /// A problem with an assignment, which has no place in the text.
-fn refuse(key: &str, found: impl Into<String>, expected: &str, mend: &str) -> Problem {
+fn refuse(key: &str, found: impl Into<String>, expected: &str, mend: &str) -> Box<Problem> {
     let (file, found) = (Some("--set".into()), found.into());
-    Problem { file, line: 1, column: 1, key: key.into(), found, expected: expected.into(), mend: mend.into() }
+    let (expected, mend) = (expected.into(), mend.into());
+    Box::new(Problem { file, line: 1, column: 1, key: key.into(), found, expected, mend })
 }
 
-fn document(text: &str) -> Result<DocumentMut, Problem> {
+fn document(text: &str) -> Result<DocumentMut, Box<Problem>> {
     let text = without_bom(text);
     let problems = Problems::of(text);
     if text.len() > limit::SCENARIO_TEXT_BYTES {
@@ -54,7 +60,7 @@ fn document(text: &str) -> Result<DocumentMut, Problem> {
     } else if let Some(Node { value: Value::Table(entries), .. }) = json::read(text, &problems) {
         return Ok(DocumentMut::from(table_of(&entries)));
     }
-    Err(problems.finish().into_iter().next().unwrap_or_else(|| {
+    Err(problems.finish().into_iter().next().map(Box::new).unwrap_or_else(|| {
         refuse("", "a text that is no table", "a scenario in TOML or JSON", "write key = value")
     }))
 }
@@ -70,7 +76,7 @@ enum Step {
 }
 
 /// `a.b[3].c` or `a.b.3.c`.
-fn steps(path: &str) -> Result<Vec<Step>, Problem> {
+fn steps(path: &str) -> Result<Vec<Step>, Box<Problem>> {
     let bad = || {
         refuse(
             path,
@@ -104,7 +110,7 @@ fn steps(path: &str) -> Result<Vec<Step>, Problem> {
     Ok(steps)
 }
 
-fn assign(table: &mut Table, steps: &[Step], path: &str, value: Toml) -> Result<(), Problem> {
+fn assign(table: &mut Table, steps: &[Step], path: &str, value: Toml) -> Result<(), Box<Problem>> {
     let [Step::Key(first), rest @ ..] = steps else {
         return Err(refuse(path, quote(path), "a key", "for example engine.g1_blocks"));
     };
@@ -143,7 +149,7 @@ fn assign(table: &mut Table, steps: &[Step], path: &str, value: Toml) -> Result<
     put(item, value, path)
 }
 
-fn put(item: &mut Item, value: Toml, path: &str) -> Result<(), Problem> {
+fn put(item: &mut Item, value: Toml, path: &str) -> Result<(), Box<Problem>> {
     match item {
         Item::None | Item::Value(_) => {
             let value = match item.as_value() {
@@ -212,6 +218,8 @@ pub fn default_text_for_trace(name: &str, format: TraceFormat) -> String {
         TraceFormat::Mooncake => 512,
         TraceFormat::AzureCsv => 16,
     };
+    // So that the text stays within its limit, whatever the name.
+    let name: String = name.chars().take(4_096).collect();
     let (file, format) = (Toml::from(name), format.word());
     format!(
         "tierscope = 1\ntitle = {file}\n\n[engine]\nblock_size_tokens = {block}\ng1_blocks = 16384\n\n[timing]\n\

@@ -1,5 +1,11 @@
 //! Azure's CSV from its bytes.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a test may look at the published files"
+)]
+
 use expect_test::expect;
 use tierscope_scenario::{Start, TraceFormat, Workload, default_for_trace, expand};
 use tierscope_units::SimTime;

@@ -147,6 +147,12 @@ proptest! {
     }
 
     #[test]
+    fn a_bare_trace_of_any_name_has_a_scenario(name in any::<String>()) {
+        let scenario = default_for_trace(&name, TraceFormat::Mooncake);
+        prop_assert_eq!(scenario.trace_path(), Some(name.as_str()));
+    }
+
+    #[test]
     fn a_text_survives_its_link(text in "\\PC{0,400}") {
         prop_assert_eq!(link::decode(&link::encode(&text)), Ok(text));
     }
@@ -172,4 +178,10 @@ fn a_flood_of_problems_is_cut() {
     let problems = parse_any(&text).expect_err("unknown keys");
     assert_eq!(problems.len(), tierscope_scenario::limit::PROBLEMS);
     assert!(problems.last().is_some_and(|last| last.mend.ends_with("mend these first)")));
+}
+
+#[test]
+fn a_name_of_any_length_has_a_scenario() {
+    let scenario = default_for_trace(&"é".repeat(1 << 20), TraceFormat::AzureCsv);
+    assert!(scenario.trace_path().is_some_and(|path| path.chars().count() == 4_096));
 }

@@ -1,5 +1,12 @@
 //! Traces from their bytes: what is read, what is refused and with which words.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a test may look at the published files"
+)]
+
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
@@ -69,7 +76,7 @@ fn empty_files_are_refused() {
 }
 
 #[test]
-fn fields_that_are_not_what_they_should_be_are_refused() {
+fn numbers_that_are_none_are_refused() {
     let cases = [
         r#"{"timestamp": 0, "input_length": 600, "hash_ids": [0, 1]}"#.to_owned(),
         row("timestamp", "-1"),
@@ -82,6 +89,49 @@ fn fields_that_are_not_what_they_should_be_are_refused() {
         row("input_length", "null"),
         row("output_length", "1000000000"),
         row("output_length", "05"),
+    ];
+    refused(
+        cases.join("\n"),
+        expect![[r#"
+        error: output_length: found no such field, expected the fields timestamp, input_length, output_length, hash_ids
+          --> t.jsonl:1:1
+          mend: add "output_length", or name the trace's real format
+        error: timestamp: found "-1", expected milliseconds from 0 to 315360000000 (ten years)
+          --> t.jsonl:2:15
+          mend: correct or remove the row: it is negative
+        error: timestamp: found "1e300", expected milliseconds from 0 to 315360000000 (ten years)
+          --> t.jsonl:3:15
+          mend: correct or remove the row: it is too large
+        error: timestamp: found "NaN", expected milliseconds from 0 to 315360000000 (ten years)
+          --> t.jsonl:4:15
+          mend: write a number
+        error: timestamp: found the text "12", expected milliseconds from 0 to 315360000000 (ten years)
+          --> t.jsonl:5:15
+          mend: remove the quotation marks
+        error: input_length: found "-5", expected a whole number from 0 to 16777216
+          --> t.jsonl:6:34
+          mend: correct or remove the row: it is negative
+        error: input_length: found "36893488147419103232", expected a whole number from 0 to 16777216
+          --> t.jsonl:7:34
+          mend: correct or remove the row: it is too large
+        error: input_length: found "600.5", expected a whole number from 0 to 16777216
+          --> t.jsonl:8:34
+          mend: write it with digits only
+        error: input_length: found "null", expected a whole number from 0 to 16777216
+          --> t.jsonl:9:34
+          mend: write a number
+        error: output_length: found "1000000000", expected a whole number from 0 to 16777216
+          --> t.jsonl:10:56
+          mend: correct or remove the row: it is too large
+        error: output_length: found "05", expected a whole number from 0 to 16777216
+          --> t.jsonl:11:56
+          mend: write it with digits only"#]],
+    );
+}
+
+#[test]
+fn ids_and_keys_that_do_not_fit_are_refused() {
+    let cases = [
         row("hash_ids", "[0]"),
         row("hash_ids", "[0, 1, 2]"),
         row("hash_ids", "[0, -1]"),
@@ -94,63 +144,30 @@ fn fields_that_are_not_what_they_should_be_are_refused() {
     refused(
         cases.join("\n"),
         expect![[r#"
-            error: output_length: found no such field, expected the fields timestamp, input_length, output_length, hash_ids
-              --> t.jsonl:1:1
-              mend: add "output_length", or name the trace's real format
-            error: timestamp: found "-1", expected milliseconds from 0 to 315360000000 (ten years)
-              --> t.jsonl:2:15
-              mend: correct or remove the row: it is negative
-            error: timestamp: found "1e300", expected milliseconds from 0 to 315360000000 (ten years)
-              --> t.jsonl:3:15
-              mend: correct or remove the row: it is too large
-            error: timestamp: found "NaN", expected milliseconds from 0 to 315360000000 (ten years)
-              --> t.jsonl:4:15
-              mend: write a number
-            error: timestamp: found the text "12", expected milliseconds from 0 to 315360000000 (ten years)
-              --> t.jsonl:5:15
-              mend: remove the quotation marks
-            error: input_length: found "-5", expected a whole number from 0 to 16777216
-              --> t.jsonl:6:34
-              mend: correct or remove the row: it is negative
-            error: input_length: found "36893488147419103232", expected a whole number from 0 to 16777216
-              --> t.jsonl:7:34
-              mend: correct or remove the row: it is too large
-            error: input_length: found "600.5", expected a whole number from 0 to 16777216
-              --> t.jsonl:8:34
-              mend: write it with digits only
-            error: input_length: found "null", expected a whole number from 0 to 16777216
-              --> t.jsonl:9:34
-              mend: write a number
-            error: output_length: found "1000000000", expected a whole number from 0 to 16777216
-              --> t.jsonl:10:56
-              mend: correct or remove the row: it is too large
-            error: output_length: found "05", expected a whole number from 0 to 16777216
-              --> t.jsonl:11:56
-              mend: write it with digits only
-            error: hash_ids: found 1 ids, expected 2 ids for input_length 600, one per 512 tokens begun
-              --> t.jsonl:12:71
-              mend: correct the row, or set workload.trace_block_tokens to the trace's block
-            error: hash_ids: found 3 ids, expected 2 ids for input_length 600, one per 512 tokens begun
-              --> t.jsonl:13:71
-              mend: correct the row, or set workload.trace_block_tokens to the trace's block
-            error: hash_ids: found "-1", expected a whole number from 0 to 18446744073709551613
-              --> t.jsonl:14:75
-              mend: correct or remove the row: it is negative
-            error: hash_ids: found "18446744073709551616", expected a whole number from 0 to 18446744073709551613
-              --> t.jsonl:15:75
-              mend: correct or remove the row: it is too large
-            error: hash_ids: found "7", expected an array of whole numbers
-              --> t.jsonl:16:71
-              mend: write [0, 1, 2], one id per block
-            error: hash_ids: found id 0 after id 0, expected it after no id, as in an earlier row: equal ids mean equal prefixes
-              --> t.jsonl:17:75
-              mend: number blocks by their whole prefix, not by their own content; do not join traces with ids of their own
-            error: timestamp: found the key "timestamp" twice in one object, expected each key once
-              --> t.jsonl:18:18
-              mend: keep one of the two and remove the other
-            error: found the key "x" twice in one object, expected each key once
-              --> t.jsonl:19:26
-              mend: keep one of the two and remove the other"#]],
+        error: hash_ids: found 1 ids, expected 2 ids for input_length 600, one per 512 tokens begun
+          --> t.jsonl:1:71
+          mend: correct the row, or set workload.trace_block_tokens to the trace's block
+        error: hash_ids: found 3 ids, expected 2 ids for input_length 600, one per 512 tokens begun
+          --> t.jsonl:2:71
+          mend: correct the row, or set workload.trace_block_tokens to the trace's block
+        error: hash_ids: found "-1", expected a whole number from 0 to 18446744073709551613
+          --> t.jsonl:3:75
+          mend: correct or remove the row: it is negative
+        error: hash_ids: found "18446744073709551616", expected a whole number from 0 to 18446744073709551613
+          --> t.jsonl:4:75
+          mend: correct or remove the row: it is too large
+        error: hash_ids: found "7", expected an array of whole numbers
+          --> t.jsonl:5:71
+          mend: write [0, 1, 2], one id per block
+        error: hash_ids: found id 0 after id 0, expected it after no id, as in an earlier row: equal ids mean equal prefixes
+          --> t.jsonl:6:75
+          mend: number blocks by their whole prefix, not by their own content; do not join traces with ids of their own
+        error: timestamp: found the key "timestamp" twice in one object, expected each key once
+          --> t.jsonl:7:18
+          mend: keep one of the two and remove the other
+        error: found the key "x" twice in one object, expected each key once
+          --> t.jsonl:8:26
+          mend: keep one of the two and remove the other"#]],
     );
 }
 
@@ -323,9 +340,7 @@ fn the_published_trace_has_its_published_totals() {
         eprintln!("skipped: {path} is not here");
         return;
     };
-    let began = std::time::Instant::now();
     let workload = mooncake(&bytes).expect("the trace is valid");
-    eprintln!("read and expanded in {:?}; {} runs", began.elapsed(), workload.runs.len());
     let sum = |of: fn(&tierscope_scenario::RequestPlan) -> u32| {
         workload.requests.iter().map(|plan| u64::from(of(plan))).sum::<u64>()
     };
@@ -335,4 +350,20 @@ fn the_published_trace_has_its_published_totals() {
     );
     let in_runs: u64 = workload.runs.iter().map(|run| u64::from(run.len)).sum();
     assert_eq!(in_runs, 144_793_823);
+    // Full blocks of the contiguous prefix, the last token recomputed, weighted by tokens: 37.34 %.
+    let mut seen = BTreeSet::new();
+    let mut hit_tokens = 0_u64;
+    for plan in &workload.requests {
+        let blocks = || full_blocks(workload.prompt(plan));
+        let hits = blocks().take_while(|block| seen.contains(block)).count() as u32;
+        hit_tokens += u64::from(hits.min((plan.prompt_tokens - 1) / 512) * 512);
+        seen.extend(blocks());
+    }
+    let nearest = |ratio_of_20_000: u64| ratio_of_20_000.div_ceil(2);
+    assert_eq!(nearest(hit_tokens * 20_000 / in_runs), 3_734);
+}
+
+/// First token ids of the full blocks: the ids of this trace, times 512.
+fn full_blocks(prompt: &[TokenRun]) -> impl Iterator<Item = u64> {
+    prompt.iter().flat_map(|run| (0..u64::from(run.len / 512)).map(|block| run.start + block * 512))
 }

@@ -33,6 +33,7 @@ pub fn App() -> Html {
     effects::use_clock(&state);
     effects::use_address(&state);
     effects::use_theme(&state, &palette);
+    effects::use_notice(&state);
     effects::use_keys(&state, &seeker);
 
     let act = {
@@ -82,7 +83,8 @@ type Shared = Rc<std::cell::RefCell<Seeker>>;
 
 fn header(state: &UseReducerHandle<AppState>, act: &Callback<Action>) -> Html {
     let outline = state.draft.scenario.as_deref();
-    let ended = state.ended().map(|ended| (ended.report.outcome, AttrValue::from(ended.report.digest.clone())));
+    let ended =
+        state.ended().map(|ended| (ended.report.outcome, AttrValue::from(ended.report.digest.clone())));
     let text = Rc::clone(&state.draft.text);
     let (copy_act, digest_act) = (act.clone(), act.clone());
     html! {
@@ -119,7 +121,12 @@ fn scenario(state: &UseReducerHandle<AppState>, act: &Callback<Action>) -> Html 
     }
 }
 
-fn centre(state: &UseReducerHandle<AppState>, act: &Callback<Action>, palette: Palette, seeker: &Shared) -> Html {
+fn centre(
+    state: &UseReducerHandle<AppState>,
+    act: &Callback<Action>,
+    palette: Palette,
+    seeker: &Shared,
+) -> Html {
     let (title, lesson) = match state.draft.scenario.as_deref() {
         Some(outline) => (outline.title.clone(), outline.lesson.clone()),
         None => ("This scenario cannot run yet".to_owned(), String::new()),
@@ -143,7 +150,12 @@ fn centre(state: &UseReducerHandle<AppState>, act: &Callback<Action>, palette: P
     }
 }
 
-fn timeline(state: &UseReducerHandle<AppState>, act: &Callback<Action>, palette: Palette, seeker: &Shared) -> Html {
+fn timeline(
+    state: &UseReducerHandle<AppState>,
+    act: &Callback<Action>,
+    palette: Palette,
+    seeker: &Shared,
+) -> Html {
     let step = {
         let (state, seeker) = (state.clone(), Rc::clone(seeker));
         Callback::from(move |direction: Direction| effects::step(&state, &seeker, direction))

@@ -135,7 +135,8 @@ pub(crate) fn use_address(state: &State) {
     let text = state.address_text().cloned();
     use_effect_with(text, |text| {
         let text = text.clone();
-        let timer = text.map(|text| dom::after(PAUSE_MS, move || address::replace_hash(&edit::hash_of(&text))));
+        let timer =
+            text.map(|text| dom::after(PAUSE_MS, move || address::replace_hash(&edit::hash_of(&text))));
         move || drop(timer)
     });
     let dispatcher = state.dispatcher();
@@ -146,7 +147,9 @@ pub(crate) fn use_address(state: &State) {
     let title = state.draft.scenario.as_ref().map(|outline| outline.title.clone());
     use_effect_with(title, |title| {
         if let Some(document) = dom::window().document() {
-            document.set_title(&title.as_ref().map_or("Tierscope".to_owned(), |title| format!("{title} · Tierscope")));
+            document.set_title(
+                &title.as_ref().map_or("Tierscope".to_owned(), |title| format!("{title} · Tierscope")),
+            );
         }
     });
 }
@@ -165,6 +168,18 @@ pub(crate) fn use_theme(state: &State, palette: &UseStateHandle<Palette>) {
     use_effect_with((), move |()| {
         let listener = theme::on_system_change(move || set.set(theme::palette()));
         move || drop(listener)
+    });
+}
+
+/// Takes good news away after a while; trouble stays until it is read.
+#[hook]
+pub(crate) fn use_notice(state: &State) {
+    const LASTS_MS: i32 = 3_000;
+    let passing = state.notice.as_ref().is_some_and(|notice| !notice.trouble);
+    let dispatcher = state.dispatcher();
+    use_effect_with(passing, move |&passing| {
+        let timer = passing.then(|| dom::after(LASTS_MS, move || dispatcher.dispatch(Action::Dismiss)));
+        move || drop(timer)
     });
 }
 
@@ -229,7 +244,9 @@ pub(crate) fn copy(text: &str, what: &'static str, act: Callback<Action>) {
         let text = if copied {
             format!("{what} copied.")
         } else {
-            format!("The browser does not allow copying here. {what}: take it from the address bar or the screen.")
+            format!(
+                "The browser does not allow copying here. {what}: take it from the address bar or the screen."
+            )
         };
         act.emit(Action::Notify(Notice { text, trouble: false }));
     });

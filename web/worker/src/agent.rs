@@ -43,7 +43,9 @@ impl Agent {
     pub fn hear(&mut self, message: ToWorker) -> Vec<FromWorker> {
         match message {
             ToWorker::Run { run, text } => self.start(run, &text),
-            ToWorker::Cancel { run } => self.job(run).filter(|job| !job.over).map(Job::end).into_iter().collect(),
+            ToWorker::Cancel { run } => {
+                self.job(run).filter(|job| !job.over).map(Job::end).into_iter().collect()
+            }
             ToWorker::Seek { run, at_ns } => {
                 let board = self.job(run).map(|job| board::board(job.seek(at_ns), ns(at_ns)));
                 board.map(|board| FromWorker::Board { run, board }).into_iter().collect()
@@ -184,7 +186,9 @@ impl Job {
         let here = self.seek(from_ns);
         let since = here.now().as_ns();
         let to = match direction {
-            Direction::Forward => here.next_time().filter(|&next| next <= end).map_or(end.as_ns(), SimTime::as_ns),
+            Direction::Forward => {
+                here.next_time().filter(|&next| next <= end).map_or(end.as_ns(), SimTime::as_ns)
+            }
             Direction::Back if since < from => since,
             Direction::Back => self.seek(since.saturating_sub(1) as f64).now().as_ns(),
         };

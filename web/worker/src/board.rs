@@ -4,7 +4,7 @@ use tierscope_engine::{Engine, SlotState};
 use tierscope_sim::{Simulation, census};
 use tierscope_units::{Idx, RequestId, SlotId};
 
-use crate::protocol::{Board, BlockState, CENSUS_ROWS, Cells, CensusRow, SlotView, Totals};
+use crate::protocol::{BlockState, Board, CENSUS_ROWS, Cells, CensusRow, SlotView, Totals};
 
 /// More cells than this are not worth drawing: neighbours are put together.
 pub const CELLS_MAX: u32 = 4_096;

@@ -219,7 +219,9 @@ impl Cells {
     /// The counts of each cell.
     pub fn iter(&self) -> impl Iterator<Item = Totals> {
         self.counts.chunks_exact(CELL_BYTES).map(|cell| {
-            let at = |i: usize| u32::from_le_bytes([cell[4 * i], cell[4 * i + 1], cell[4 * i + 2], cell[4 * i + 3]]);
+            let at = |i: usize| {
+                u32::from_le_bytes([cell[4 * i], cell[4 * i + 1], cell[4 * i + 2], cell[4 * i + 3]])
+            };
             Totals { free: at(0), reserved: at(1), active: at(2), shared: at(3), cached: at(4) }
         })
     }

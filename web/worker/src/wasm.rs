@@ -86,7 +86,8 @@ impl Shell {
 }
 
 fn send(scope: &DedicatedWorkerGlobalScope, message: &FromWorker) {
-    let sent = serde_wasm_bindgen::to_value(message).map_err(JsValue::from).and_then(|it| scope.post_message(&it));
+    let sent =
+        serde_wasm_bindgen::to_value(message).map_err(JsValue::from).and_then(|it| scope.post_message(&it));
     sent.expect("every message of the protocol can be cloned");
 }
 

@@ -1,66 +1,86 @@
-//! Content hash → the slots that hold it.
+//! Content hash → the slots that hold it: a chained hash table whose links lie in the slots.
 //!
-//! Several slots may hold the same content (vLLM does not de-duplicate a recomputed block); lookups give the
-//! one registered first. Only lookups by key: the map's own order is never seen (rule E1).
+//! A bucket's chain holds its slots in the order of registration, so the first match is the one registered
+//! first, which is what a lookup gives when several slots hold the same content (vLLM does not de-duplicate a
+//! recomputed block). One bucket head is read per operation besides the slots themselves, which the caller
+//! reads anyway; a general hash map took twice the time of a whole run at block size 16.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use tierscope_units::{Idx, SequenceHash, SlotId};
 
-use tierscope_units::{SequenceHash, SlotId};
+use super::lru::NONE;
+use super::pool::Slot;
 
-/// Sequence hashes are uniform already: hashing them again would cost time and bring nothing.
-#[derive(Clone, Copy, Default)]
-struct AsIs(u64);
-
-impl Hasher for AsIs {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("sequence hashes are hashed as one word");
-    }
-    fn write_u64(&mut self, word: u64) {
-        self.0 = word;
-    }
-}
-
-/// First slot of each resident hash. The further ones hang on it by `Slot::same`, kept by the pool.
-#[derive(Clone, Default)]
+/// The bucket heads; the chains go on in [`Slot::link`].
+#[derive(Clone)]
 pub(crate) struct HashIndex {
-    first: HashMap<SequenceHash, SlotId, BuildHasherDefault<AsIs>>,
+    heads: Vec<u32>,
 }
 
 impl HashIndex {
-    /// Room for `slots` hashes, up to a bound: the map grows by itself beyond.
-    pub(crate) fn with_capacity(slots: u32) -> Self {
-        let bound = slots.min(1 << 20) as usize;
-        Self { first: HashMap::with_capacity_and_hasher(bound, BuildHasherDefault::default()) }
+    /// Two buckets a slot: a chain is rarely longer than one.
+    pub(crate) fn for_slots(slots: u32) -> Self {
+        Self { heads: vec![NONE; (2 * slots as usize).next_power_of_two().max(2)] }
     }
 
-    pub(crate) fn get(&self, hash: SequenceHash) -> Option<SlotId> {
-        self.first.get(&hash).copied()
+    /// Sequence hashes are uniform already.
+    fn bucket(&self, hash: SequenceHash) -> usize {
+        hash.0 as usize & (self.heads.len() - 1)
     }
 
-    /// Makes `slot` the first of `hash`, unless there is one: then that one is returned.
-    pub(crate) fn insert(&mut self, hash: SequenceHash, slot: SlotId) -> Option<SlotId> {
-        let first = *self.first.entry(hash).or_insert(slot);
-        (first != slot).then_some(first)
-    }
-
-    /// `next` takes the place of the first slot of `hash`; without one the hash is gone.
-    pub(crate) fn replace(&mut self, hash: SequenceHash, next: Option<SlotId>) {
-        match next {
-            Some(slot) => {
-                self.first.insert(hash, slot);
+    /// The slot that was registered first with this content.
+    pub(crate) fn get(&self, slots: &[Slot], hash: SequenceHash) -> Option<SlotId> {
+        let mut at = self.heads[self.bucket(hash)];
+        while at != NONE {
+            let slot = &slots[at as usize];
+            if slot.hash == hash {
+                return Some(SlotId(at));
             }
-            None => {
-                self.first.remove(&hash);
-            }
+            at = slot.link;
         }
+        None
     }
 
-    /// Number of different hashes.
-    pub(crate) fn len(&self) -> usize {
-        self.first.len()
+    /// Adds a slot behind those of its bucket.
+    pub(crate) fn insert(&mut self, slots: &mut [Slot], slot: SlotId) {
+        let bucket = self.bucket(slots[slot.index()].hash);
+        slots[slot.index()].link = NONE;
+        let mut last = self.heads[bucket];
+        if last == NONE {
+            self.heads[bucket] = slot.0;
+            return;
+        }
+        while slots[last as usize].link != NONE {
+            last = slots[last as usize].link;
+        }
+        slots[last as usize].link = slot.0;
+    }
+
+    /// Takes a slot out.
+    pub(crate) fn remove(&mut self, slots: &mut [Slot], slot: SlotId) {
+        let Slot { hash, link, .. } = slots[slot.index()];
+        let bucket = self.bucket(hash);
+        let mut at = self.heads[bucket];
+        if at == slot.0 {
+            self.heads[bucket] = link;
+            return;
+        }
+        while slots[at as usize].link != slot.0 {
+            at = slots[at as usize].link;
+        }
+        slots[at as usize].link = link;
+    }
+
+    /// Number of slots in all chains.
+    pub(crate) fn count(&self, slots: &[Slot]) -> usize {
+        let chain = |head: &u32| {
+            let link = |at: &u32| Some(slots[*at as usize].link).filter(|&link| link != NONE);
+            std::iter::successors(Some(*head).filter(|&head| head != NONE), link).take(slots.len() + 1).count()
+        };
+        self.heads.iter().map(chain).sum()
+    }
+
+    /// Memory in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.heads.len() * size_of::<u32>()
     }
 }

@@ -48,8 +48,8 @@ pub(crate) struct Slot {
     pub(crate) refs: u32,
     pub(crate) prev: u32,
     pub(crate) next: u32,
-    /// Next slot with the same content.
-    pub(crate) same: u32,
+    /// Next slot of the same bucket of the index.
+    pub(crate) link: u32,
     pub(crate) tag: Tag,
 }
 
@@ -69,12 +69,12 @@ pub struct BlockPool {
 
 impl BlockPool {
     pub(crate) fn new(capacity: u32, caching: bool) -> Self {
-        let empty = Slot { hash: SequenceHash(0), refs: 0, prev: NONE, next: NONE, same: NONE, tag: Tag::Free };
+        let empty = Slot { hash: SequenceHash(0), refs: 0, prev: NONE, next: NONE, link: NONE, tag: Tag::Free };
         Self {
             slots: vec![empty; capacity as usize],
             free: (0..capacity).rev().map(SlotId).collect(),
             lru: Lru::new(),
-            index: HashIndex::with_capacity(if caching { capacity } else { 0 }),
+            index: HashIndex::for_slots(if caching { capacity } else { 0 }),
             reserved: 0,
             active: 0,
             cached: 0,
@@ -120,7 +120,7 @@ impl BlockPool {
 
     /// The slot that a lookup of `hash` gives.
     pub fn lookup(&self, hash: SequenceHash) -> Option<SlotId> {
-        self.index.get(hash)
+        self.index.get(&self.slots, hash)
     }
 
     /// Free and cached slots in the order in which they will be taken.
@@ -136,39 +136,22 @@ impl BlockPool {
 
     /// Roughly the memory of the pool, in bytes.
     pub(crate) fn state_bytes(&self) -> usize {
-        let index = if self.caching { 2 * size_of::<(SequenceHash, SlotId)>() } else { 0 };
-        self.slots.len() * (size_of::<Slot>() + size_of::<SlotId>() + index)
+        self.slots.len() * (size_of::<Slot>() + size_of::<SlotId>()) + self.index.bytes()
     }
 
     /// Makes a full block matchable (rule T4). A slot is registered once.
     pub(crate) fn register(&mut self, slot: SlotId, hash: SequenceHash) {
         debug_assert_eq!(self.slots[slot.index()].hash.0, 0, "{slot:?} is registered already");
         self.slots[slot.index()].hash = hash;
-        if let Some(first) = self.index.insert(hash, slot) {
-            let mut last = first;
-            while self.slots[last.index()].same != NONE {
-                last = SlotId(self.slots[last.index()].same);
-            }
-            self.slots[last.index()].same = slot.0;
-        }
+        self.index.insert(&mut self.slots, slot);
     }
 
     /// Makes a block unmatchable and says what it was.
     pub(crate) fn unregister(&mut self, slot: SlotId) -> BlockRef {
-        let Slot { hash, same, .. } = self.slots[slot.index()];
-        let next = (same != NONE).then_some(SlotId(same));
-        let mut at = self.index.get(hash).expect("a registered slot is in the index");
-        if at == slot {
-            self.index.replace(hash, next);
-        } else {
-            while self.slots[at.index()].same != slot.0 {
-                at = SlotId(self.slots[at.index()].same);
-            }
-            self.slots[at.index()].same = same;
-        }
+        self.index.remove(&mut self.slots, slot);
         let s = &mut self.slots[slot.index()];
-        s.hash = SequenceHash(0);
-        s.same = NONE;
+        let hash = std::mem::take(&mut s.hash);
+        s.link = NONE;
         BlockRef { slot, hash }
     }
 

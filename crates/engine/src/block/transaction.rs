@@ -57,7 +57,7 @@ impl BlockPool {
             return;
         }
         for &hash in hashes {
-            let Some(slot) = self.index.get(hash) else { break };
+            let Some(slot) = self.index.get(&self.slots, hash) else { break };
             hits.cached += u32::from(self.slots[slot.index()].refs == 0);
             hits.slots.push(slot);
         }

@@ -60,17 +60,11 @@ fn model_len(engine: &mut EngineConfig, fields: &Fields<'_>, notes: &mut Notes) 
         }
         None => {}
     }
-    if let (Some(tokens), false, Some(entry)) =
-        (written, engine.chunked_prefill, fields.entry("max_model_len"))
-    {
-        if tokens > pass {
-            let expected = format!("at most max_num_batched_tokens ({pass}) when chunked_prefill = false");
-            fields.refuse(
-                entry,
-                expected,
-                format!("write max_num_batched_tokens = {tokens}, or chunk the prefill"),
-            );
-        }
+    let too_long = !engine.chunked_prefill && engine.max_model_len > pass;
+    if let (true, Some(entry)) = (too_long, fields.entry("max_model_len")) {
+        let expected = format!("at most max_num_batched_tokens ({pass}) when chunked_prefill = false");
+        let mend = format!("write max_num_batched_tokens = {}, or chunk the prefill", engine.max_model_len);
+        fields.refuse(entry, expected, mend);
     }
 }
 

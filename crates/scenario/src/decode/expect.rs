@@ -26,14 +26,11 @@ pub(crate) fn decode(fields: Fields<'_>, requests: Option<u64>) -> Vec<Expectati
     });
     each(&fields, "facts", |text, line| {
         let fact = read::fact(text)?;
-        if let (Some(highest), Some(requests)) = (fact.highest_request(), requests) {
-            if u64::from(highest.0) >= requests {
-                let last = requests.saturating_sub(1);
-                return Err((
-                    "a request of this workload",
-                    format!("requests are numbered from 0; the last is {last}"),
-                ));
-            }
+        let named = fact.highest_request().map(|request| u64::from(request.0));
+        if let (true, Some(requests)) = (named >= requests, requests.filter(|_| named.is_some())) {
+            let last = requests.saturating_sub(1);
+            let mend = format!("requests are numbered from 0; the last is {last}");
+            return Err(("a request of this workload", mend));
         }
         list.push(Expectation::Fact { fact, source: text.into(), line });
         Ok(())

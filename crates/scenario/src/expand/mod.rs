@@ -50,15 +50,10 @@ impl Workload {
         if run.len == 0 {
             return;
         }
-        if self.runs.len() > from {
-            if let Some(last) = self.runs.last_mut() {
-                if last.start + u64::from(last.len) == run.start {
-                    last.len += run.len;
-                    return;
-                }
-            }
+        match self.runs[from..].last_mut() {
+            Some(last) if last.start + u64::from(last.len) == run.start => last.len += run.len,
+            _ => self.runs.push(run),
         }
-        self.runs.push(run);
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn expand(synthetic: &Synthetic, scenario: &Scenario) -> Result<Workl
     let mut clock = 0.0;
     for session in 0..synthetic.requests {
         let start = streams.start(&synthetic.arrival, session, &mut clock).ok_or_else(too_late)?;
-        push_session(&mut workload, synthetic, start, &mut streams).map_err(|problem| vec![problem])?;
+        push_session(&mut workload, synthetic, start, &mut streams)?;
     }
     Ok(workload)
 }
@@ -86,7 +86,7 @@ fn push_session(
     synthetic: &Synthetic,
     start: Start,
     streams: &mut Streams,
-) -> Result<(), Problem> {
+) -> Result<(), Vec<Problem>> {
     let first = workload.runs.len();
     let mut prompt_tokens: u64 = 0;
     if let Some(shared) = synthetic.shared_prefix {
@@ -104,7 +104,7 @@ fn push_session(
         let text = draw(&synthetic.prompt_tokens, &mut streams.prompt_tokens);
         prompt_tokens += u64::from(text);
         if prompt_tokens > limit::TOKENS_PER_REQUEST {
-            return Err(too_long(turn, prompt_tokens));
+            return Err(vec![too_long(turn, prompt_tokens)]);
         }
         workload.push_run(first, text_run(index, text));
         let earlier = RequestId(index.saturating_sub(1) as u32);

@@ -155,10 +155,8 @@ impl<'b> Cursor<'b> {
     /// Milliseconds, as nanoseconds.
     pub(super) fn milliseconds(&mut self) -> Result<u64, Fault> {
         let start = self.at;
-        if let Some(ms) = self.digits() {
-            if ms as f64 <= limit::TIME_MS {
-                return Ok(ms * 1_000_000);
-            }
+        if let Some(ms) = self.digits().filter(|&ms| ms as f64 <= limit::TIME_MS) {
+            return Ok(ms * 1_000_000);
         }
         self.at = start;
         let token = self.number_token();

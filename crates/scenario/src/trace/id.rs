@@ -15,6 +15,9 @@ const SMALL: u64 = 1 << 40;
 /// Where the token ids of larger ones begin.
 const LARGE_TOKENS: u64 = 1 << 59;
 
+// The token ids of small ids stay below those of large ones.
+const _: () = assert!(SMALL * crate::limit::BLOCK_TOKENS <= LARGE_TOKENS);
+
 #[derive(Default)]
 pub(super) struct Ids {
     dense: Vec<u64>,
@@ -86,10 +89,5 @@ mod tests {
         assert_eq!(ids.token(LARGEST, 512), LARGE_TOKENS);
         assert_eq!(ids.token(1 << 50, 512), LARGE_TOKENS + 512);
         assert_eq!(ids.token(LARGEST, 512), LARGE_TOKENS);
-    }
-
-    #[test]
-    fn block_tokens_of_the_largest_small_id_stay_below_the_large_ones() {
-        assert!(SMALL * crate::limit::BLOCK_TOKENS <= LARGE_TOKENS);
     }
 }

@@ -49,15 +49,11 @@ impl<'b> Reader<'b> {
         cursor.space();
         cursor.expect(b'{', "an object: {\"timestamp\": …}")?;
         cursor.space();
-        if cursor.peek() != Some(b'}') {
-            loop {
-                self.member(&mut cursor, &mut fields)?;
-                if !cursor.comma_or(b'}')? {
-                    break;
-                }
-            }
-        } else {
-            cursor.at += 1;
+        let mut more = cursor.peek() != Some(b'}');
+        cursor.at += usize::from(!more);
+        while more {
+            self.member(&mut cursor, &mut fields)?;
+            more = cursor.comma_or(b'}')?;
         }
         cursor.space();
         if cursor.at < line.bytes.len() {

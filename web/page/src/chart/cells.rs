@@ -37,7 +37,13 @@ impl Grid {
         let rows = cells.div_ceil(most).max(1);
         // Even rows look better than a nearly empty last one, as long as the pool is small.
         let columns = if cells <= 256 { cells.div_ceil(rows).max(1) } else { most };
-        let gap_px = if pitch >= 24.0 { 4.0 } else if pitch >= 12.0 { 2.0 } else { 1.0 };
+        let gap_px = if pitch >= 24.0 {
+            4.0
+        } else if pitch >= 12.0 {
+            2.0
+        } else {
+            1.0
+        };
         Self { columns, rows: cells.div_ceil(columns).max(1), pitch_px: pitch, gap_px, cells }
     }
 

@@ -108,7 +108,8 @@ mod tests {
     fn nothing_and_little_room_are_drawn_too() {
         for size in [(300, 160), (1, 1)] {
             svg(&[], &Palette::default(), size).expect("an SVG");
-            svg(&[line(&[(1.0, 1.0)]), line(&[]), line(&[(5.0, 1.0)])], &Palette::default(), size).expect("an SVG");
+            svg(&[line(&[(1.0, 1.0)]), line(&[]), line(&[(5.0, 1.0)])], &Palette::default(), size)
+                .expect("an SVG");
         }
     }
 }

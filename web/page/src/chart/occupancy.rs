@@ -49,7 +49,11 @@ pub fn svg(chart: &Occupancy<'_>, palette: &Palette, (width, height): (u32, u32)
 
 type Drawn<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
 
-fn blocks<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Occupancy<'_>, palette: &Palette) -> Drawn<DB> {
+fn blocks<DB: DrawingBackend>(
+    area: &DrawingArea<DB, Shift>,
+    chart: &Occupancy<'_>,
+    palette: &Palette,
+) -> Drawn<DB> {
     let end_s = seconds(chart.end_ns).max(1e-9);
     let top = f64::from(chart.capacity.max(1));
     let mut plot = ChartBuilder::on(area)
@@ -66,7 +70,11 @@ fn blocks<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Occupancy<'
     Ok(())
 }
 
-fn queues<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, chart: &Occupancy<'_>, palette: &Palette) -> Drawn<DB> {
+fn queues<DB: DrawingBackend>(
+    area: &DrawingArea<DB, Shift>,
+    chart: &Occupancy<'_>,
+    palette: &Palette,
+) -> Drawn<DB> {
     let end_s = seconds(chart.end_ns).max(1e-9);
     let most = chart.samples.iter().map(|sample| sample.running.max(sample.waiting)).max().unwrap_or(0);
     let mut plot = ChartBuilder::on(area)
@@ -100,14 +108,19 @@ fn mesh<DB: DrawingBackend>(
         .x_labels(if times { 7 } else { 0 })
         .y_labels(3)
         .x_label_formatter(&time)
-        .y_label_formatter(&|value| if value.fract() == 0.0 { format::count(*value as u64) } else { String::new() })
+        .y_label_formatter(&|value| {
+            if value.fract() == 0.0 { format::count(*value as u64) } else { String::new() }
+        })
         .draw()
 }
 
 type RangedF64 = plotters::coord::types::RangedCoordf64;
 
 /// A sample holds until the next one: two points each.
-fn steps(chart: &Occupancy<'_>, of: impl Fn(&Sample) -> u32 + 'static) -> impl Iterator<Item = (f64, f64)> + Clone {
+fn steps(
+    chart: &Occupancy<'_>,
+    of: impl Fn(&Sample) -> u32 + 'static,
+) -> impl Iterator<Item = (f64, f64)> + Clone {
     let mut points = Vec::with_capacity(2 * chart.samples.len() + 1);
     let mut last = 0.0;
     for sample in chart.samples {

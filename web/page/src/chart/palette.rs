@@ -67,8 +67,22 @@ impl Palette {
 
     /// The palette of the tokens' colours.
     pub fn of(colours: [Colour; Self::TOKENS.len()]) -> Self {
-        let [surface, ink, line, free, reserved, active, shared, cached, on_state, ttft, itl, e2e, running, waiting] =
-            colours;
+        let [
+            surface,
+            ink,
+            line,
+            free,
+            reserved,
+            active,
+            shared,
+            cached,
+            on_state,
+            ttft,
+            itl,
+            e2e,
+            running,
+            waiting,
+        ] = colours;
         Self {
             surface,
             ink,

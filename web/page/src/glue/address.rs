@@ -33,7 +33,8 @@ pub(crate) fn on_hash_change(changed: impl Fn(String) + 'static) -> Listener {
 /// Copies a text; tells whether that worked.
 pub(crate) fn copy(text: &str, done: Callback<bool>) {
     // Without a secure context there is no clipboard, though the binding's type says otherwise.
-    let clipboard = js_sys::Reflect::get(&window().navigator(), &"clipboard".into()).unwrap_or(JsValue::UNDEFINED);
+    let clipboard =
+        js_sys::Reflect::get(&window().navigator(), &"clipboard".into()).unwrap_or(JsValue::UNDEFINED);
     if clipboard.is_undefined() || clipboard.is_null() {
         done.emit(false);
         return;

@@ -23,7 +23,11 @@ pub(crate) struct Listener {
 }
 
 /// Listens on a target.
-pub(crate) fn listen(target: &EventTarget, event: &'static str, heard: impl FnMut(Event) + 'static) -> Listener {
+pub(crate) fn listen(
+    target: &EventTarget,
+    event: &'static str,
+    heard: impl FnMut(Event) + 'static,
+) -> Listener {
     let heard = Closure::<dyn FnMut(Event)>::new(heard);
     // Refused only for a target that is gone, and then nothing is missed.
     let _ = target.add_event_listener_with_callback(event, heard.as_ref().unchecked_ref());
@@ -32,7 +36,8 @@ pub(crate) fn listen(target: &EventTarget, event: &'static str, heard: impl FnMu
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let _ = self.target.remove_event_listener_with_callback(self.event, self.heard.as_ref().unchecked_ref());
+        let _ =
+            self.target.remove_event_listener_with_callback(self.event, self.heard.as_ref().unchecked_ref());
     }
 }
 

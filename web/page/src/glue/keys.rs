@@ -21,11 +21,16 @@ pub(crate) fn on_key(pressed: impl Fn(&str) -> bool + 'static) -> Listener {
 
 /// Whether the focused control needs the key: text fields take all, buttons and lists take what works them.
 fn taken(event: &KeyboardEvent) -> bool {
-    let Some(element) = event.target().and_then(|target| target.dyn_into::<Element>().ok()) else { return false };
+    let Some(element) = event.target().and_then(|target| target.dyn_into::<Element>().ok()) else {
+        return false;
+    };
     let works_it = matches!(event.key().as_str(), " " | "Enter" | "Home" | "End");
     match element.tag_name().as_str() {
         "TEXTAREA" | "SELECT" => true,
-        "INPUT" => element.get_attribute("type").as_deref() != Some("range") || matches!(event.key().as_str(), "Home" | "End"),
+        "INPUT" => {
+            element.get_attribute("type").as_deref() != Some("range")
+                || matches!(event.key().as_str(), "Home" | "End")
+        }
         "BUTTON" | "SUMMARY" | "A" => works_it,
         _ => false,
     }

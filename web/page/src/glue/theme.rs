@@ -1,7 +1,7 @@
 //! Light and dark: the choice is kept, and the drawings' colours are read from the style sheet.
 
-use web_sys::HtmlElement;
 use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
 
 use super::dom::{Listener, listen, window};
 use crate::chart::palette::{Colour, Palette};

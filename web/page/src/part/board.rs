@@ -37,7 +37,14 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
         move |(board, palette, size, pointed)| {
             if let Some(canvas) = canvas.cast::<HtmlCanvasElement>() {
                 let ratio = dom::window().device_pixel_ratio();
-                let picture = paint::Picture { board: board.as_deref(), grid, palette, pointed: *pointed, size: *size, ratio };
+                let picture = paint::Picture {
+                    board: board.as_deref(),
+                    grid,
+                    palette,
+                    pointed: *pointed,
+                    size: *size,
+                    ratio,
+                };
                 paint::paint(&canvas, &picture);
             }
         }

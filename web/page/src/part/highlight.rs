@@ -39,7 +39,10 @@ pub(crate) fn pieces(line: &str) -> Vec<(Kind, &str)> {
     if line.len() > LONGEST_LINE {
         return vec![(Kind::Plain, line)];
     }
-    if line.trim_start().starts_with('[') && line.split('#').next().is_some_and(|l| l.trim_end().ends_with(']')) && !line.contains('"') {
+    if line.trim_start().starts_with('[')
+        && line.split('#').next().is_some_and(|l| l.trim_end().ends_with(']'))
+        && !line.contains('"')
+    {
         let (section, comment) = line.find('#').map_or((line, ""), |at| line.split_at(at));
         return vec![(Kind::Section, section), (Kind::Comment, comment)];
     }
@@ -95,7 +98,8 @@ mod tests {
     #[test]
     fn names_and_values_are_told_apart() {
         let line = r#"model = "fixed" # why"#;
-        let found = [(Kind::Key, "model"), (Kind::Plain, "="), (Kind::Text, "\"fixed\""), (Kind::Comment, "# why")];
+        let found =
+            [(Kind::Key, "model"), (Kind::Plain, "="), (Kind::Text, "\"fixed\""), (Kind::Comment, "# why")];
         assert_eq!(kinds(line), found);
         assert_eq!(kinds("g1_blocks = 12")[2], (Kind::Value, "12"));
         assert_eq!(kinds("[[workload.request]]"), [(Kind::Section, "[[workload.request]]")]);
@@ -104,7 +108,9 @@ mod tests {
 
     #[test]
     fn pieces_joined_are_the_line() {
-        for line in ["", "  a.b = [1, 'x', \"un\\\"closed", "[x", "π = \"ü\" #…", "report = [\"a\"]", "\"", "-"] {
+        for line in
+            ["", "  a.b = [1, 'x', \"un\\\"closed", "[x", "π = \"ü\" #…", "report = [\"a\"]", "\"", "-"]
+        {
             let joined: String = pieces(line).into_iter().map(|(_, piece)| piece).collect();
             assert_eq!(joined, line);
         }

@@ -69,7 +69,13 @@ impl Brush<'_> {
     }
 
     fn rect(&self, (x, y): (f64, f64), side: f64) {
-        let radius = if side >= 14.0 { 3.0 } else if side >= SHAPES_FROM_PX { 1.5 } else { 0.0 };
+        let radius = if side >= 14.0 {
+            3.0
+        } else if side >= SHAPES_FROM_PX {
+            1.5
+        } else {
+            0.0
+        };
         self.context.begin_path();
         if self.context.round_rect_with_f64(x, y, side, side, radius).is_err() {
             self.context.rect(x, y, side, side);
@@ -157,7 +163,12 @@ impl Brush<'_> {
         self.context.set_fill_style_str(&self.palette.on_state.css());
         // Too narrow a cell squeezes the text; nothing is cut.
         let width = self.side - 4.0;
-        let _ = self.context.fill_text_with_max_width(label, x + self.side / 2.0, y + self.side / 2.0 + 1.0, width);
+        let _ = self.context.fill_text_with_max_width(
+            label,
+            x + self.side / 2.0,
+            y + self.side / 2.0 + 1.0,
+            width,
+        );
     }
 
     fn ring(&self, (x, y): (f64, f64)) {

@@ -53,7 +53,11 @@ fn fault(problem: &ProblemView, text: &Rc<str>) -> Html {
     let (line, column) = (problem.line, problem.column);
     let text = Rc::clone(text);
     let onclick = Callback::from(move |_: MouseEvent| go_to(&text, line, column));
-    let key = if problem.key.is_empty() { html!() } else { html! { <code>{ &problem.key }</code> } };
+    let key = if problem.key.is_empty() {
+        html!()
+    } else {
+        html! { <code>{ &problem.key }</code> }
+    };
     html! {
         <li class="fault">
             <button type="button" class="fault__place" {onclick} title="Go to this line">
@@ -73,7 +77,8 @@ fn fault(problem: &ProblemView, text: &Rc<str>) -> Html {
 /// Puts the text area's cursor at a place, which also scrolls there.
 fn go_to(text: &str, line: u32, column: u32) {
     use wasm_bindgen::JsCast;
-    let Some(area) = dom::by_id(TEXT_ID).and_then(|element| element.dyn_into::<HtmlTextAreaElement>().ok()) else {
+    let Some(area) = dom::by_id(TEXT_ID).and_then(|element| element.dyn_into::<HtmlTextAreaElement>().ok())
+    else {
         return;
     };
     let at = offset_utf16(text, line, column);

@@ -33,16 +33,17 @@ pub(crate) fn Timeline(props: &TimelineProps) -> Html {
     let size = use_size(&node);
     let end_ns = props.ended.as_ref().map_or(0.0, |ended| ended.result.end_ns);
     let capacity = props.board.as_ref().map_or(0, |board| board.totals.capacity());
-    let svg = use_memo((props.ended.clone(), capacity, props.palette, *size), |(ended, capacity, palette, size)| {
-        match ended {
+    let svg = use_memo(
+        (props.ended.clone(), capacity, props.palette, *size),
+        |(ended, capacity, palette, size)| match ended {
             Some(ended) if size.0 > 120 && size.1 > 80 => {
                 let samples = &ended.result.occupancy;
                 let chart = Occupancy { samples, end_ns: ended.result.end_ns, capacity: *capacity };
                 occupancy::svg(&chart, palette, *size).unwrap_or_default()
             }
             _ => String::new(),
-        }
-    });
+        },
+    );
     let scale = occupancy::time_scale(f64::from(size.0), end_ns);
     let onpointer = {
         let on_move = props.on_move.clone();

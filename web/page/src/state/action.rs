@@ -109,7 +109,8 @@ impl AppState {
                 Self { origin, notice: None, ..opened }.started()
             }
             Err(error) => {
-                let text = format!("This link cannot be opened. {error} The first gallery case is shown instead.");
+                let text =
+                    format!("This link cannot be opened. {error} The first gallery case is shown instead.");
                 let draft = Rc::new(Draft::new(gallery::CASES[0].text));
                 let notice = Some(Notice { text, trouble: true });
                 Self { draft, origin: Origin::BrokenLink(0), notice, ..self }.started()
@@ -123,7 +124,8 @@ impl AppState {
             return Self { phase: Phase::Idle, board: None, slot: None, ..self };
         }
         let fresh = *self.run_text != *self.draft.text;
-        let playback = if fresh { Playback { pace: self.playback.pace, ..Playback::default() } } else { self.playback };
+        let playback =
+            if fresh { Playback { pace: self.playback.pace, ..Playback::default() } } else { self.playback };
         Self {
             run: self.run + 1,
             run_text: Rc::clone(&self.draft.text),
@@ -182,7 +184,9 @@ impl AppState {
             FromWorker::Refused { run, problems } if run == self.run || run == 0 => {
                 Self { phase: Phase::Refused(problems.into()), ..self }
             }
-            FromWorker::Board { run, board } if run == self.run => Self { board: Some(Rc::new(board)), ..self },
+            FromWorker::Board { run, board } if run == self.run => {
+                Self { board: Some(Rc::new(board)), ..self }
+            }
             FromWorker::Stepped { run, board } if run == self.run => {
                 let playback = Playback { cursor_ns: board.at_ns, playing: false, ..self.playback };
                 Self { playback, board: Some(Rc::new(board)), ..self }

@@ -37,7 +37,9 @@ impl Draft {
         let text = Rc::from(text);
         match tierscope_scenario::parse_any(&text) {
             Ok(scenario) => Self { text, scenario: Some(Rc::new(outline(scenario))), problems: Rc::from([]) },
-            Err(problems) => Self { text, scenario: None, problems: problems.iter().map(problem_view).collect() },
+            Err(problems) => {
+                Self { text, scenario: None, problems: problems.iter().map(problem_view).collect() }
+            }
         }
     }
 

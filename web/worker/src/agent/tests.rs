@@ -75,7 +75,8 @@ fn a_run_ends_with_a_report() {
 
 #[test]
 fn a_faulty_scenario_is_refused_with_places() {
-    let said = Agent::default().hear(ToWorker::Run { run: 1, text: "tierscope = 1\nnonsense = 2".to_owned() });
+    let said =
+        Agent::default().hear(ToWorker::Run { run: 1, text: "tierscope = 1\nnonsense = 2".to_owned() });
     assert!(matches!(&said[..], [FromWorker::Refused { run: 1, problems }] if !problems.is_empty()));
 }
 

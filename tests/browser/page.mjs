@@ -1,0 +1,76 @@
+// What the tests and the screenshots share: a browser, a server, and the page's words.
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { chromium } from "playwright-core";
+
+import { serve } from "./serve.mjs";
+
+export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
+export const DIST = process.env.TIERSCOPE_DIST ?? path.join(ROOT, "dist");
+const BROWSER = process.env.TIERSCOPE_CHROMIUM ?? "/usr/bin/chromium";
+
+/** Conditions are waited for this long; a busy machine is slow, and nothing here sleeps. */
+export const PATIENCE_MS = 60_000;
+
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--disable-dev-shm-usage",
+];
+
+/** A server for dist/ and a browser, both stopped by `stop`. */
+export async function start() {
+  const server = await serve(DIST);
+  const browser = await chromium.launch({ executablePath: BROWSER, args: FLAGS });
+  const stop = async () => {
+    await browser.close();
+    await server.stop();
+  };
+  return { url: server.url, browser, stop };
+}
+
+/** A fresh profile with one page, which keeps a list of everything that should not happen on it. */
+export async function visit({ browser, url }, hash = "", options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  const faults = [];
+  page.on("console", (message) => {
+    if (message.type() === "error") faults.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => faults.push(`error: ${error}`));
+  context.on("request", (request) => {
+    const where = request.url();
+    if (!where.startsWith(url) && !where.startsWith("data:")) faults.push(`request leaves the origin: ${where}`);
+  });
+  await page.goto(url + hash);
+  return { page, faults, close: () => context.close() };
+}
+
+/** Waits for the end of the run of the present text, and gives its digest. */
+export async function digestOf(page) {
+  const digest = page.locator(".header__digest:not(.header__digest--stale) #digest");
+  await digest.waitFor();
+  return digest.getAttribute("data-digest");
+}
+
+/** Replaces the scenario's text. */
+export async function write(page, text) {
+  await page.locator("#scenario-text").fill(text);
+}
+
+/** The scenario's text. */
+export function read(page) {
+  return page.locator("#scenario-text").inputValue();
+}
+
+/** Waits until the page holds a condition. */
+export function until(page, condition, argument) {
+  return page.waitForFunction(condition, argument, { timeout: PATIENCE_MS });
+}
