@@ -1,7 +1,7 @@
 //! vLLM's configuration as the engine's.
 
 use tierscope_engine::{
-    Admission, DraftMethod, EngineConfig, Fidelity, Row, SchedulingPolicy, Speculation,
+    Admission, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, Row, SchedulingPolicy, Speculation,
 };
 use tierscope_units::SlotId;
 
@@ -20,6 +20,7 @@ pub(crate) fn of(case: &Case) -> EngineConfig {
         max_num_scheduled_tokens: case.number("max_num_scheduled_tokens"),
         max_model_len: number("max_model_len"),
         prefix_caching: case.on("enable_prefix_caching"),
+        eviction: EvictionPolicy::Lru,
         chunked_prefill: case.on("enable_chunked_prefill"),
         long_prefill_token_threshold: number("long_prefill_token_threshold"),
         long_prefill_token_threshold_adaptive: case.on("long_prefill_token_threshold_adaptive"),

@@ -28,8 +28,8 @@ impl Watch {
             return;
         }
         let bar = self.bar.get_or_insert_with(|| bar(progress.total.into()));
-        bar.set_position(progress.ended.into());
         bar.set_message(format!("simulated {}", progress.now));
+        bar.set_position(progress.ended.into());
     }
 }
 
@@ -42,7 +42,7 @@ impl Drop for Watch {
 }
 
 fn bar(total: u64) -> ProgressBar {
-    let template = "{bar:40} {pos}/{len} requests, {msg}, {eta} left";
+    let template = "{bar:40} {pos}/{len} requests, {msg}";
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(total).with_style(style.progress_chars("━╸─"))
 }

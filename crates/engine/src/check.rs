@@ -2,7 +2,7 @@
 
 use tierscope_units::{Idx, SlotId};
 
-use crate::block::lru::NONE;
+use crate::block::evict::{Evict as _, NONE};
 use crate::block::pool::{BlockPool, Tag};
 use crate::machine::Engine;
 
@@ -82,21 +82,15 @@ impl BlockPool {
     }
 
     fn check_lists(&self) -> Result<(), String> {
-        let mut seen = 0;
-        let (mut at, mut before) = (self.lru.front, NONE);
-        while at != NONE {
-            let slot = &self.slots[at as usize];
-            if slot.tag != Tag::Cached || slot.prev != before {
-                return Err(format!("slot {at} is in the queue of cached slots and is {:?}", slot.tag));
-            }
-            seen += 1;
-            if seen > self.cached {
-                return Err(format!("the queue holds more than the {} cached slots", self.cached));
-            }
-            (before, at) = (at, slot.next);
+        let order = self.evictor.order(&self.slots);
+        if let Some(slot) = order.iter().find(|slot| self.slots[slot.index()].tag != Tag::Cached) {
+            return Err(format!("{slot:?} is in the order of cached slots and is not cached"));
         }
-        if seen != self.cached || before != self.lru.back {
-            return Err(format!("the queue holds {seen} slots, {} are cached", self.cached));
+        let mut distinct = order.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        if distinct.len() != order.len() || order.len() as u32 != self.cached {
+            return Err(format!("the order holds {} slots, {} are cached", order.len(), self.cached));
         }
         match self.free.iter().find(|slot| self.slots[slot.index()].tag != Tag::Free) {
             Some(slot) => Err(format!("{slot:?} is on the free stack and is not free")),

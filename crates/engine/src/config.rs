@@ -19,6 +19,8 @@ pub struct EngineConfig {
     pub max_model_len: u32,
     /// Whether full blocks are kept and matched by content.
     pub prefix_caching: bool,
+    /// Which cached block is given up first.
+    pub eviction: EvictionPolicy,
     /// Whether a prompt may be computed in several passes.
     pub chunked_prefill: bool,
     /// Most tokens of one row in one pass while other requests exist; 0 is no limit.
@@ -39,6 +41,17 @@ pub struct EngineConfig {
     pub fidelity: Fidelity,
     /// Share of G1 that admission leaves free while others run, 0 to 1.
     pub watermark: f64,
+}
+
+/// The order in which cached blocks are given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvictionPolicy {
+    /// Least recently used, in vLLM's free-queue order.
+    Lru,
+    /// Leaves before parents, then least recently used.
+    Lineage,
+    /// Least often used (TinyLFU's sketch), then least recently used.
+    TinyLfu,
 }
 
 /// The admission gate (rule P1).
@@ -138,6 +151,7 @@ impl Default for EngineConfig {
             max_num_scheduled_tokens: None,
             max_model_len: 1 << 20,
             prefix_caching: true,
+            eviction: EvictionPolicy::Lru,
             chunked_prefill: true,
             long_prefill_token_threshold: 0,
             long_prefill_token_threshold_adaptive: false,

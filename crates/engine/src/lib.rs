@@ -23,7 +23,7 @@ mod schedule;
 pub use block::{BlockPool, SlotState};
 pub use census::{CensusPhase, CensusRow, Wakeup};
 pub use command::{Command, PassPlan};
-pub use config::{Admission, DraftMethod, EngineConfig, Fidelity, SchedulingPolicy, Speculation};
+pub use config::{Admission, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, SchedulingPolicy, Speculation};
 pub use fact::{BlockList, BlockRef, Caller, Fact, FactLog, Occupancy, PassStart, Rejection};
 pub use input::{Arrival, Input, Rank, Sampled};
 pub use machine::{Engine, InputError};

@@ -92,7 +92,7 @@ impl Engine {
         Self {
             worker: WorkerId(0),
             watermark_blocks,
-            pool: BlockPool::new(config.g1_blocks, config.prefix_caching),
+            pool: BlockPool::new(config.g1_blocks, config.prefix_caching, config.eviction),
             requests: Requests::default(),
             waiting: Line::new(config.policy),
             deferred: 0,

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::run::{Cmd, Failure, Result, root, target_dir};
 use crate::{check, page, tools};
 
-/// Where distributions put it; CHROMIUM in the environment goes first.
+/// Where distributions put it; this variable of the environment goes first.
+const VARIABLE: &str = "TIERSCOPE_CHROMIUM";
 const PLACES: [&str; 4] =
     ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/snap/bin/chromium"];
 
@@ -14,14 +15,14 @@ const PLACES: [&str; 4] =
 pub(crate) fn test() -> Result {
     let chromium = ensure()?;
     let digests = write_native_digests()?;
-    Cmd::new("node tests/browser/run.mjs").env("CHROMIUM", chromium).env("TIERSCOPE_DIGESTS", digests).run()
+    Cmd::new("node tests/browser/run.mjs").env(VARIABLE, chromium).env("TIERSCOPE_DIGESTS", digests).run()
 }
 
-/// `cargo xtask screenshots`.
-pub(crate) fn screenshots() -> Result {
+/// `cargo xtask screenshots [CASE [AT]]`: pictures of a case of the gallery, at a position of its time slider.
+pub(crate) fn screenshots(choice: &[&str]) -> Result {
     page::build_if_stale()?;
     let chromium = ensure()?;
-    Cmd::new("node tests/browser/screenshots.mjs").env("CHROMIUM", chromium).run()
+    Cmd::new("node tests/browser/screenshots.mjs").args(choice).env(VARIABLE, chromium).run()
 }
 
 /// Chromium, after installing it and the node packages if need be.
@@ -36,7 +37,7 @@ pub(crate) fn ensure() -> Result<PathBuf> {
     if !(is_root && has_apt) {
         return Err(Failure::new(format!(
             "the browser tests need Chromium: install it (on Debian: sudo apt-get install {packages}) or name it by \
-             CHROMIUM=/path/to/chromium"
+             {VARIABLE}=/path/to/chromium"
         )));
     }
     println!("installing Chromium (about 90 s)");
@@ -48,11 +49,11 @@ pub(crate) fn ensure() -> Result<PathBuf> {
 }
 
 fn find() -> Option<PathBuf> {
-    let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
+    let named = std::env::var_os(VARIABLE).map(PathBuf::from);
     named.into_iter().chain(PLACES.map(PathBuf::from)).find(|path| path.is_file())
 }
 
-/// Digests of the gallery's scenarios as the native command finds them, by file stem, as JSON for the browser tests.
+/// Digests of the gallery's scenarios as the native command finds them, by file name, as JSON for the browser tests.
 fn write_native_digests() -> Result<PathBuf> {
     let mut entries = Vec::new();
     for scenario in gallery()? {
@@ -62,8 +63,8 @@ fn write_native_digests() -> Result<PathBuf> {
         let digest = printed.split_whitespace().find(|word| is_digest(word)).ok_or_else(|| {
             Failure::new(format!("no digest of {}", scenario.display())).repeated_by(run.to_string())
         })?;
-        let stem = scenario.file_stem().unwrap_or_default().to_string_lossy();
-        entries.push(format!("  \"{stem}\": \"{digest}\""));
+        let name = scenario.file_name().unwrap_or_default().to_string_lossy();
+        entries.push(format!("  \"{name}\": \"{digest}\""));
     }
     let path = target_dir().join("gallery-digests.json");
     let json = format!("{{\n{}\n}}\n", entries.join(",\n"));

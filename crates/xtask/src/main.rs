@@ -32,7 +32,7 @@ Usage: cargo xtask COMMAND
   setup             only install what is missing (Rust target, trunk, wasm-bindgen, node packages, Chromium)
   tidy              sizes, forbidden words, documents in step
   bench [NAME]      criterion benches and whole-run timings; NAME is a bench filter, or `whole` for the latter
-  screenshots       draw the pictures of the page into docs/
+  screenshots [CASE [AT]]   pictures of the page, into target/screenshots/; AT is a time from 0 to 1000
 ";
 
 fn main() -> ExitCode {
@@ -61,7 +61,7 @@ fn dispatch(args: &[&str]) -> Result {
         ["tidy"] => tidy::run(),
         ["bench"] => bench::run(None),
         ["bench", name] => bench::run(Some(name)),
-        ["screenshots"] => browser::screenshots(),
+        ["screenshots", choice @ ..] => browser::screenshots(choice),
         other => {
             Err(Failure::usage(format!("`cargo xtask {}` is not a command.\n\n{USAGE}", other.join(" "))))
         }

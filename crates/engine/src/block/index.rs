@@ -7,7 +7,7 @@
 
 use tierscope_units::{Idx, SequenceHash, SlotId};
 
-use super::lru::NONE;
+use super::evict::NONE;
 use super::pool::Slot;
 
 /// The bucket heads; the chains go on in [`Slot::link`].

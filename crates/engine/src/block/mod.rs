@@ -1,7 +1,7 @@
 //! G1: the slots of one worker's GPU memory, what each holds, and all-or-nothing changes of them.
 
+pub(crate) mod evict;
 pub(crate) mod index;
-pub(crate) mod lru;
 pub(crate) mod pool;
 pub(crate) mod transaction;
 

@@ -3,14 +3,15 @@
 //! A slot is free, reserved by an open transaction, active (referenced), or cached (full, matchable,
 //! referenced by nobody). Invariants (rule T9), asserted after every change of the counts:
 //! - free + reserved + active + cached = capacity;
-//! - a slot is in the index ⇔ it carries a hash; in the LRU list ⇔ it is cached or a reserved victim; on the free stack ⇔ free.
+//! - a slot is in the index ⇔ it carries a hash; in the evictor ⇔ it is cached or a reserved victim; on the free stack ⇔ free.
 //!
 //! Deliberately absent: time, requests, and policy beyond the order of victims.
 
 use tierscope_units::{Idx, SequenceHash, SlotId};
 
 use super::index::HashIndex;
-use super::lru::{Lru, NONE};
+use super::evict::{Evict, Evictor, NONE};
+use crate::config::EvictionPolicy;
 use crate::fact::{BlockRef, Occupancy};
 
 /// What a slot is to an observer.
@@ -59,7 +60,7 @@ pub struct BlockPool {
     pub(crate) slots: Vec<Slot>,
     /// Free slots, the next to be taken last.
     pub(crate) free: Vec<SlotId>,
-    pub(crate) lru: Lru,
+    pub(crate) evictor: Evictor,
     pub(crate) index: HashIndex,
     pub(crate) reserved: u32,
     pub(crate) active: u32,
@@ -68,12 +69,12 @@ pub struct BlockPool {
 }
 
 impl BlockPool {
-    pub(crate) fn new(capacity: u32, caching: bool) -> Self {
+    pub(crate) fn new(capacity: u32, caching: bool, eviction: EvictionPolicy) -> Self {
         let empty = Slot { hash: SequenceHash(0), refs: 0, prev: NONE, next: NONE, link: NONE, tag: Tag::Free };
         Self {
             slots: vec![empty; capacity as usize],
             free: (0..capacity).rev().map(SlotId).collect(),
-            lru: Lru::new(),
+            evictor: Evictor::new(eviction, capacity),
             index: HashIndex::for_slots(if caching { capacity } else { 0 }),
             reserved: 0,
             active: 0,
@@ -126,11 +127,7 @@ impl BlockPool {
     /// Free and cached slots in the order in which they will be taken.
     pub fn take_order(&self) -> Vec<SlotId> {
         let mut order: Vec<SlotId> = self.free.iter().rev().copied().collect();
-        let mut at = self.lru.front;
-        while at != NONE {
-            order.push(SlotId(at));
-            at = self.slots[at as usize].next;
-        }
+        order.extend(self.evictor.order(&self.slots));
         order
     }
 
@@ -139,11 +136,14 @@ impl BlockPool {
         self.slots.len() * (size_of::<Slot>() + size_of::<SlotId>()) + self.index.bytes()
     }
 
-    /// Makes a full block matchable (rule T4). A slot is registered once.
-    pub(crate) fn register(&mut self, slot: SlotId, hash: SequenceHash) {
+    /// Makes a full block matchable (rule T4). A slot is registered once; `parent` is the block before it in
+    /// its request.
+    pub(crate) fn register(&mut self, slot: SlotId, hash: SequenceHash, parent: Option<SlotId>) {
         debug_assert_eq!(self.slots[slot.index()].hash.0, 0, "{slot:?} is registered already");
         self.slots[slot.index()].hash = hash;
         self.index.insert(&mut self.slots, slot);
+        self.evictor.registered(&self.slots, slot, parent);
+        self.evictor.used(hash);
     }
 
     /// Makes a block unmatchable and says what it was.
@@ -152,6 +152,7 @@ impl BlockPool {
         let s = &mut self.slots[slot.index()];
         let hash = std::mem::take(&mut s.hash);
         s.link = NONE;
+        self.evictor.unregistered(&self.slots, slot);
         BlockRef { slot, hash }
     }
 
@@ -173,7 +174,7 @@ impl BlockPool {
             } else {
                 s.tag = Tag::Cached;
                 self.cached += 1;
-                self.lru.push_back(&mut self.slots, slot.0);
+                self.evictor.enter(&mut self.slots, slot);
             }
         }
         // The first to be released is the first to be taken again.
@@ -185,12 +186,14 @@ impl BlockPool {
     pub(crate) fn forget_all(&mut self) -> Vec<BlockRef> {
         let order = self.take_order();
         let cached = &order[self.free.len()..];
+        for &slot in cached {
+            self.evictor.leave(&mut self.slots, slot);
+        }
         let removed = cached.iter().map(|&slot| self.unregister(slot)).collect();
         for slot in &order {
             self.slots[slot.index()].tag = Tag::Free;
         }
         self.cached = 0;
-        self.lru = Lru::new();
         self.free = order;
         self.free.reverse();
         self.assert_conserved();

@@ -10,6 +10,7 @@
 
 use tierscope_units::{Idx, SequenceHash, SlotId};
 
+use super::evict::Evict as _;
 use super::pool::{BlockPool, Tag};
 use crate::fact::{BlockRef, FactLog};
 
@@ -103,15 +104,10 @@ impl BlockPool {
     }
 
     fn pick_victims(&mut self, count: usize, slots: &mut Vec<SlotId>) {
-        // A victim keeps its place in the queue until the commit, so that an abort has nothing to restore.
-        let mut at = self.lru.front;
-        for _ in 0..count {
-            while self.slots[at as usize].tag != Tag::Cached {
-                at = self.slots[at as usize].next;
-            }
-            self.slots[at as usize].tag = Tag::Reserved;
-            slots.push(SlotId(at));
-            at = self.slots[at as usize].next;
+        let first = slots.len();
+        self.evictor.pick(&self.slots, count, slots);
+        for victim in &slots[first..] {
+            self.slots[victim.index()].tag = Tag::Reserved;
         }
         self.cached -= count as u32;
     }
@@ -127,17 +123,18 @@ impl BlockPool {
         let Reservation { mut hits, mut slots, from_free } = reservation;
         for &slot in &hits.slots {
             if self.slots[slot.index()].tag == Tag::Protected {
-                self.lru.remove(&mut self.slots, slot.0);
+                self.evictor.leave(&mut self.slots, slot);
                 self.slots[slot.index()].tag = Tag::Active;
                 self.cached -= 1;
                 self.active += 1;
             }
+            self.evictor.used(self.slots[slot.index()].hash);
             self.slots[slot.index()].refs += 1;
             owned.push(slot);
         }
         for (i, &slot) in slots.iter().enumerate() {
             if i >= from_free {
-                self.lru.remove(&mut self.slots, slot.0);
+                self.evictor.leave(&mut self.slots, slot);
                 removed.push(self.unregister(slot));
             }
             let s = &mut self.slots[slot.index()];

@@ -77,8 +77,10 @@ impl Engine {
             return;
         }
         let hashes = &r.content.hashes(full, identity)[first..];
+        let mut parent = first.checked_sub(1).map(|before| r.blocks[before]);
         for (&slot, &hash) in r.blocks[first..full].iter().zip(hashes) {
-            self.pool.register(slot, hash);
+            self.pool.register(slot, hash, parent);
+            parent = Some(slot);
         }
         let stored = r.blocks[first..full].iter().zip(hashes).map(|(&slot, &hash)| BlockRef { slot, hash });
         let blocks = self.facts.list(stored);

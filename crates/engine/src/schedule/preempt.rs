@@ -65,7 +65,8 @@ impl Engine {
         if !self.pool.caching || until == from {
             return;
         }
-        for index in from..until {
+        // Children before parents.
+        for index in (from..until).rev() {
             let slot = self.requests.get(live).blocks[index as usize];
             let removed = self.pool.unregister(slot);
             self.scratch.removed.push(removed);
