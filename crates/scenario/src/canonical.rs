@@ -5,7 +5,7 @@
 //! the same hash in another folder and in the page.
 
 use serde_json::{Map, Value, json};
-use tierscope_engine::Admission;
+use tierscope_engine::{Admission, DraftMethod, EvictionPolicy, Fidelity, SchedulingPolicy};
 use tierscope_units::{Digest, Span};
 
 use crate::SCHEMA_VERSION;
@@ -57,7 +57,7 @@ impl Scenario {
 
     fn engine_json(&self) -> Value {
         let engine = &self.engine;
-        json!({
+        let mut form = json!({
             "block_size_tokens": engine.block_size_tokens,
             "g1_blocks": engine.g1_blocks,
             "max_num_seqs": engine.max_num_seqs,
@@ -71,7 +71,45 @@ impl Scenario {
                 Admission::NextChunk => "next_chunk",
             },
             "watermark": engine.watermark,
-        })
+            "eviction": match engine.eviction {
+                EvictionPolicy::Lru => "lru",
+                EvictionPolicy::Lineage => "lineage",
+                EvictionPolicy::TinyLfu => "tinylfu",
+            },
+            "policy": match engine.policy {
+                SchedulingPolicy::Fcfs => "fcfs",
+                SchedulingPolicy::Priority => "priority",
+            },
+            "fidelity": match engine.fidelity {
+                Fidelity::Mended => "mended",
+                Fidelity::Exact => "exact",
+            },
+            "async_scheduling": engine.async_scheduling,
+            "long_prefill_token_threshold_adaptive": engine.long_prefill_token_threshold_adaptive,
+            "prefill_schedule_interval": engine.prefill_schedule_interval,
+        });
+        if let Value::Object(form) = &mut form {
+            form.extend(self.optional_engine_json());
+        }
+        form
+    }
+
+    /// Keys that are there only when they say something.
+    fn optional_engine_json(&self) -> Map<String, Value> {
+        let engine = &self.engine;
+        let limits = [
+            ("max_num_active_seqs", engine.max_num_active_seqs),
+            ("max_num_scheduled_tokens", engine.max_num_scheduled_tokens),
+        ];
+        let mut form = object(limits.into_iter().filter_map(|(key, limit)| Some((key, json!(limit?)))));
+        if let Some(speculation) = engine.speculation {
+            form.extend(object([
+                ("draft_tokens", json!(speculation.tokens)),
+                ("draft_method", json!(method_word(speculation.method))),
+                ("draft_acceptance", json!(self.draft_acceptance)),
+            ]));
+        }
+        form
     }
 
     fn hardware_json(&self) -> Value {
@@ -115,6 +153,15 @@ fn write_sorted(value: &Value, out: &mut String) {
             out.push(']');
         }
         plain => out.push_str(&plain.to_string()),
+    }
+}
+
+fn method_word(method: DraftMethod) -> &'static str {
+    match method {
+        DraftMethod::Ngram => "ngram",
+        DraftMethod::DraftModel => "draft_model",
+        DraftMethod::Eagle => "eagle",
+        DraftMethod::EagleDrop => "eagle_drop",
     }
 }
 
@@ -208,6 +255,9 @@ fn lengths_json(lengths: &Lengths) -> Value {
 
 fn request_json(request: &InlineRequest) -> Value {
     let mut form = object([("output_tokens", json!(request.output_tokens)), ("salt", json!(request.salt))]);
+    if request.priority != 0 {
+        form.insert("priority".into(), json!(request.priority));
+    }
     match request.start {
         InlineStart::At(at) => form.extend(object([("at_ms", ms(at))])),
         InlineStart::After { request, delay } => {

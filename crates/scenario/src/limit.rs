@@ -22,6 +22,8 @@ pub const TIME_NS: u64 = 10 * 365 * 86_400 * 1_000_000_000;
 pub const G1_BLOCKS: u64 = 1 << 25;
 /// Most tokens of a block.
 pub const BLOCK_TOKENS: u64 = 1 << 16;
+/// Most draft tokens of one verification.
+pub const DRAFT_TOKENS: u64 = 64;
 /// Most requests that run, or are in flight in a closed loop, at once.
 pub const CONCURRENCY: u64 = 1 << 20;
 /// Most tokens of one pass.

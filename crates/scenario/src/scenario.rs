@@ -19,6 +19,9 @@ pub struct Scenario {
     pub seed: u64,
     /// The worker.
     pub engine: EngineConfig,
+    /// Share of drafts that the model accepts, each behind accepted ones; without meaning unless the engine
+    /// speculates.
+    pub draft_acceptance: f64,
     /// Pass durations.
     pub timing: Timing,
     /// Model and GPU.
@@ -157,6 +160,8 @@ pub struct InlineRequest {
     pub cancel_after: Option<Span>,
     /// Requests with different salts share no blocks.
     pub salt: u64,
+    /// Its place under the priority policy: lower goes first.
+    pub priority: i32,
 }
 
 /// When an inline request arrives.

@@ -8,6 +8,7 @@
 //!
 //! Deliberately absent: I/O, threads, the wall clock, and any decision about blocks.
 
+mod acceptance;
 mod census;
 mod error;
 mod expect;

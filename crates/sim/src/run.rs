@@ -160,7 +160,7 @@ impl Run {
 }
 
 /// What a cache without limits would have hit, by the workload's own content blocks.
-pub fn speed_of_light(workload: &Workload) -> InfiniteCache {
+pub(crate) fn speed_of_light(workload: &Workload) -> InfiniteCache {
     let prompts = workload.requests.iter().map(|plan| {
         let prompt: &[TokenRun] = &workload.runs[plan.runs.start as usize..plan.runs.end as usize];
         (plan.salt, prompt, TokenRun { start: plan.output_start, len: plan.output_tokens })

@@ -7,6 +7,7 @@ use tierscope_engine::{Arrival, Command, Engine, Fact, FactLog, Input, Rank};
 use tierscope_scenario::{Scenario, Timing, Workload};
 use tierscope_units::{Idx, RequestId, SimTime, Span};
 
+use crate::acceptance::Acceptance;
 use crate::error::RunError;
 use crate::queue::{Event, Queue};
 use crate::source::Source;
@@ -20,7 +21,10 @@ pub struct Simulation {
     source: Source,
     workload: Arc<Workload>,
     timing: Arc<Timing>,
+    acceptance: Option<Acceptance>,
     now: SimTime,
+    /// When the worker is done with the passes that were started.
+    busy_until: SimTime,
     ended: u32,
     /// Requests that ended at this instant and whose followers are not started yet.
     just_ended: Vec<RequestId>,
@@ -57,7 +61,9 @@ impl Simulation {
             source: Source::new(workload.clone()),
             timing: Arc::new(scenario.timing.clone()),
             workload,
+            acceptance: Acceptance::of(scenario),
             now: SimTime::ZERO,
+            busy_until: SimTime::ZERO,
             ended: 0,
             just_ended: Vec::new(),
         }
@@ -157,7 +163,11 @@ impl Simulation {
     fn apply(&mut self, event: Event) -> Result<(), RunError> {
         let now = self.now;
         let input = match event {
-            Event::PassEnds(pass) => Input::PassEnded { pass, sampled: &[] },
+            Event::PassEnds(pass) => {
+                let rows = self.engine.rows_of(pass);
+                let sampled = self.acceptance.as_mut().map_or(&[][..], |model| model.sample(rows));
+                Input::PassEnded { pass, sampled }
+            }
             Event::Cancels(request) => Input::Cancel(request),
             Event::Arrives(request) => {
                 let plan = &self.workload.requests[request.index()];
@@ -171,7 +181,7 @@ impl Simulation {
                     output_start: plan.output_start,
                     output_tokens: plan.output_tokens,
                     salt: plan.salt,
-                    rank: Rank { priority: 0, sent: now, tie: request.0 },
+                    rank: Rank { priority: plan.priority, sent: now, tie: request.0 },
                 })
             }
         };
@@ -181,8 +191,11 @@ impl Simulation {
 
     fn obey(&mut self, command: Command) -> Result<(), RunError> {
         let Command::StartPass(plan) = command else { return Ok(()) };
-        let ends = timing::duration(&self.timing, &plan).and_then(|span| self.now.checked_add(span));
+        // Under asynchronous scheduling a pass is handed over while another runs; it begins when that ends.
+        let begins = self.now.max(self.busy_until);
+        let ends = timing::duration(&self.timing, &plan).and_then(|span| begins.checked_add(span));
         let ends = ends.ok_or(RunError::PassPastEndOfTime(plan.pass))?;
+        self.busy_until = ends;
         self.queue.push(ends, Event::PassEnds(plan.pass));
         Ok(())
     }

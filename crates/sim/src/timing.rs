@@ -32,7 +32,7 @@ fn polynomial_ms(model: &Polynomial, pass: &PassPlan) -> f64 {
 }
 
 fn roofline_s(model: &Roofline, pass: &PassPlan) -> f64 {
-    let (prefill, decode) = (f64::from(pass.prefill_tokens), f64::from(pass.decode_rows));
+    let (prefill, decode) = (f64::from(pass.prefill_tokens), f64::from(pass.decode_tokens));
     let pairs = pass.prefill_attention_pairs as f64;
     let token_flops = 2.0 * model.active_params;
     let prefill_flops = prefill * token_flops + pairs * model.attention_flops_per_pair;

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::run::{Cmd, Failure, Result, root, target_dir};
 use crate::{check, page, tools};
 
-/// Where distributions put it; this variable of the environment goes first.
+/// Names the browser to use, for xtask and for the tests alike.
 const VARIABLE: &str = "TIERSCOPE_CHROMIUM";
+/// Where distributions put it.
 const PLACES: [&str; 4] =
     ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/snap/bin/chromium"];
 

@@ -25,8 +25,26 @@ pub(crate) fn build() -> Result {
     // By hand it would need xtask's PATH.
     trunk.run().map_err(|failure| failure.repeated_by("cargo xtask build-page"))?;
     wasm_imports::check(&dist())?;
+    check_weight()?;
     let stamped = fs::File::create(stamp()).and_then(|file| file.set_modified(started));
     stamped.map_err(|error| Failure::new(format!("cannot write {}: {error}", stamp().display())))
+}
+
+/// Holds what a visitor loads to its limit. Node compresses, since it is there for wasm-opt already.
+fn check_weight() -> Result {
+    const BROTLI_BYTES_MAX: u64 = 900_000;
+    const SCRIPT: &str = "const fs=require('fs'),z=require('zlib');let n=0;\
+        for(const f of fs.readdirSync('dist'))if(/\\.(wasm|js|html)$/.test(f))n+=z.brotliCompressSync(fs.readFileSync('dist/'+f)).length;\
+        console.log(n)";
+    let printed = Cmd::new("node -e").arg(SCRIPT).capture()?;
+    let bytes: u64 = printed.trim().parse().map_err(|_| Failure::new(format!("node printed {printed}")))?;
+    if bytes > BROTLI_BYTES_MAX {
+        return Err(Failure::new(format!(
+            "page and worker are {bytes} bytes by brotli, at most {BROTLI_BYTES_MAX}"
+        )));
+    }
+    println!("page and worker together: {bytes} bytes by brotli, of {BROTLI_BYTES_MAX} allowed");
+    Ok(())
 }
 
 /// Builds dist/ unless nothing has changed since it was built.

@@ -143,9 +143,12 @@ fn centre(
             <Title {title} {lesson} standing={standing(state)} />
             <Board board={state.board.clone()} slot={state.slot.clone()} {palette}
                 on_inspect={inspect} on_leave={act.reform(|()| Action::LeaveBoard)} />
-            <p id="live" class="live" aria-live={if state.playback.playing { "off" } else { "polite" }}>
-                { live(state) }
-            </p>
+            <div class="below">
+                <p id="live" aria-live={if state.playback.playing { "off" } else { "polite" }}>{ live(state) }</p>
+                if state.board.as_ref().is_some_and(|board| !board.labels.is_empty()) {
+                    <p>{ "Number on a block: its request" }</p>
+                }
+            </div>
         </>
     }
 }
@@ -175,7 +178,7 @@ fn results(state: &UseReducerHandle<AppState>, palette: Palette) -> Html {
             <h2>{ "Results" }</h2>
             <Results ended={state.ended().cloned()} />
             <h3 class="latency__title">
-                { "Requests at or below" }
+                { "Latency distribution" }
                 <span class="controls__legend" aria-hidden="true">
                     <span><i class="stroke stroke--ttft" />{ "TTFT" }</span>
                     <span><i class="stroke stroke--itl" />{ "ITL" }</span>

@@ -19,8 +19,10 @@ type Shared = Rc<RefCell<Seeker>>;
 #[derive(Default)]
 pub(crate) struct Seeker {
     line: Option<Line>,
+    /// The run and time that the page wants to see.
+    wanted: Option<(u32, f64)>,
     /// A seek is answered before the next is sent: the worker never falls behind.
-    seeking: bool,
+    under_way: bool,
 }
 
 impl Seeker {
@@ -29,6 +31,34 @@ impl Seeker {
         if let Some(line) = &self.line {
             line.send(message);
         }
+    }
+
+    fn want(&mut self, run: u32, at_ns: f64) {
+        self.wanted = Some((run, at_ns));
+        if !self.under_way {
+            self.ask();
+        }
+    }
+
+    /// A board came; if it is not the one that is wanted by now, that one is asked for.
+    fn answered(&mut self, run: u32, at_ns: f64) {
+        self.under_way = false;
+        if self.wanted == Some((run, at_ns)) {
+            self.wanted = None;
+        }
+        self.ask();
+    }
+
+    fn ask(&mut self) {
+        if let Some((run, at_ns)) = self.wanted {
+            self.under_way = true;
+            self.send(&ToWorker::Seek { run, at_ns });
+        }
+    }
+
+    fn forget(&mut self) {
+        self.wanted = None;
+        self.under_way = false;
     }
 }
 
@@ -43,8 +73,8 @@ pub(crate) fn use_worker(state: &State, seeker: &Shared) {
         let heard = {
             let (dispatcher, seeker) = (dispatcher.clone(), Rc::clone(&seeker));
             Callback::from(move |message: FromWorker| {
-                if matches!(message, FromWorker::Board { .. } | FromWorker::Stepped { .. }) {
-                    seeker.borrow_mut().seeking = false;
+                if let FromWorker::Board { run, board } = &message {
+                    seeker.borrow_mut().answered(*run, board.asked_ns);
                 }
                 dispatcher.dispatch(Action::Worker(message));
             })
@@ -60,7 +90,7 @@ pub(crate) fn use_worker(state: &State, seeker: &Shared) {
             })
         };
         let line = worker::start(heard, died);
-        *seeker.borrow_mut() = Seeker { line, seeking: false };
+        *seeker.borrow_mut() = Seeker { line, ..Seeker::default() };
         move || *seeker.borrow_mut() = Seeker::default()
     });
 }
@@ -74,7 +104,7 @@ pub(crate) fn use_run(state: &State, seeker: &Shared) {
         let (seeker, text) = (Rc::clone(seeker), Rc::clone(&state.run_text));
         move |_| {
             if ready && running {
-                seeker.borrow_mut().seeking = false;
+                seeker.borrow_mut().forget();
                 seeker.borrow().send(&ToWorker::Run { run, text: text.to_string() });
             }
         }
@@ -98,10 +128,8 @@ pub(crate) fn use_cursor(state: &State, seeker: &Shared) {
     let shown = state.board.as_ref().map(|board| board.asked_ns);
     let seeker = Rc::clone(seeker);
     use_effect_with((run, wanted, shown), move |_| {
-        let Some(at_ns) = wanted else { return };
-        if shown != Some(at_ns) && !seeker.borrow().seeking {
-            seeker.borrow_mut().seeking = true;
-            seeker.borrow().send(&ToWorker::Seek { run, at_ns });
+        if let Some(at_ns) = wanted.filter(|_| wanted != shown) {
+            seeker.borrow_mut().want(run, at_ns);
         }
     });
 }

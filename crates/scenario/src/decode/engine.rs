@@ -1,6 +1,8 @@
 //! The `[engine]` table.
 
-use tierscope_engine::{Admission, EngineConfig};
+use tierscope_engine::{
+    Admission, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, SchedulingPolicy, Speculation,
+};
 use tierscope_units::Bytes;
 
 use super::Notes;
@@ -9,14 +11,26 @@ use crate::hardware::{Hardware, NoRoom};
 use crate::limit;
 use crate::problem::Problems;
 
+/// A round figure: published acceptance rates lie between 0.6 and 0.8.
+pub(crate) const DEFAULT_DRAFT_ACCEPTANCE: f64 = 0.7;
+
 const KEY: &str = "engine.g1_blocks";
 
-/// The configuration, and whether `g1_blocks` was written.
-pub(crate) fn decode(table: Option<Fields<'_>>, notes: &mut Notes) -> (EngineConfig, bool) {
+/// What the table says.
+pub(crate) struct Decoded {
+    pub(crate) engine: EngineConfig,
+    /// Whether `g1_blocks` was written.
+    pub(crate) g1_written: bool,
+    /// Share of drafts that the model accepts, each behind accepted ones.
+    pub(crate) draft_acceptance: f64,
+}
+
+pub(crate) fn decode(table: Option<Fields<'_>>, notes: &mut Notes) -> Decoded {
     let mut engine = EngineConfig::default();
+    let mut draft_acceptance = DEFAULT_DRAFT_ACCEPTANCE;
     let Some(fields) = table else {
         notes.default("engine.block_size_tokens", engine.block_size_tokens, "vLLM's default");
-        return (engine, false);
+        return Decoded { engine, g1_written: false, draft_acceptance };
     };
     match fields.count("block_size_tokens", 1, limit::BLOCK_TOKENS) {
         Some(tokens) => engine.block_size_tokens = tokens,
@@ -28,10 +42,13 @@ pub(crate) fn decode(table: Option<Fields<'_>>, notes: &mut Notes) -> (EngineCon
     let gates = [("full_prompt", Admission::FullPrompt), ("next_chunk", Admission::NextChunk)];
     engine.admission = fields.word("admission", &gates).unwrap_or(engine.admission);
     engine.watermark = fields.number("watermark", 0.0, 0.99).unwrap_or(engine.watermark);
+    set_policies(&mut engine, &fields);
+    speculation(&mut engine, &fields);
     model_len(&mut engine, &fields, notes);
-    let written = fields.has("g1_blocks");
+    draft_acceptance = fields.number("draft_acceptance", 0.0, 1.0).unwrap_or(draft_acceptance);
+    let g1_written = fields.has("g1_blocks");
     fields.close();
-    (engine, written)
+    Decoded { engine, g1_written, draft_acceptance }
 }
 
 fn set_g1_and_limits(engine: &mut EngineConfig, fields: &Fields<'_>) {
@@ -41,6 +58,44 @@ fn set_g1_and_limits(engine: &mut EngineConfig, fields: &Fields<'_>) {
     let longest = limit::BATCHED_TOKENS;
     set(&mut engine.long_prefill_token_threshold, fields.count("long_prefill_token_threshold", 0, longest));
     set(&mut engine.g1_blocks, fields.count("g1_blocks", 1, limit::G1_BLOCKS));
+}
+
+fn set_policies(engine: &mut EngineConfig, fields: &Fields<'_>) {
+    let orders = [
+        ("lru", EvictionPolicy::Lru),
+        ("lineage", EvictionPolicy::Lineage),
+        ("tinylfu", EvictionPolicy::TinyLfu),
+    ];
+    engine.eviction = fields.word("eviction", &orders).unwrap_or(engine.eviction);
+    let policies = [("fcfs", SchedulingPolicy::Fcfs), ("priority", SchedulingPolicy::Priority)];
+    engine.policy = fields.word("policy", &policies).unwrap_or(engine.policy);
+    let fidelities = [("mended", Fidelity::Mended), ("exact", Fidelity::Exact)];
+    engine.fidelity = fields.word("fidelity", &fidelities).unwrap_or(engine.fidelity);
+    engine.async_scheduling = fields.flag("async_scheduling").unwrap_or(engine.async_scheduling);
+    let adaptive = fields.flag("long_prefill_token_threshold_adaptive");
+    engine.long_prefill_token_threshold_adaptive = adaptive.unwrap_or(false);
+    engine.max_num_active_seqs = fields.count("max_num_active_seqs", 1, limit::CONCURRENCY);
+    engine.max_num_scheduled_tokens = fields.count("max_num_scheduled_tokens", 1, limit::BATCHED_TOKENS);
+    let interval = fields.count("prefill_schedule_interval", 1, limit::CONCURRENCY);
+    engine.prefill_schedule_interval = interval.unwrap_or(engine.prefill_schedule_interval);
+}
+
+/// Draft tokens, and how many of them the model accepts.
+fn speculation(engine: &mut EngineConfig, fields: &Fields<'_>) {
+    let tokens = fields.count("draft_tokens", 1, limit::DRAFT_TOKENS);
+    let methods = [
+        ("ngram", DraftMethod::Ngram),
+        ("draft_model", DraftMethod::DraftModel),
+        ("eagle", DraftMethod::Eagle),
+        ("eagle_drop", DraftMethod::EagleDrop),
+    ];
+    let method = fields.word("draft_method", &methods);
+    engine.speculation = tokens.map(|tokens| Speculation { method: method.unwrap_or(DraftMethod::Ngram), tokens });
+    if tokens.is_none() {
+        let mend = "add draft_tokens = 3, or remove it";
+        fields.misplaced("draft_method", "it only beside draft_tokens", mend);
+        fields.misplaced("draft_acceptance", "it only beside draft_tokens", mend);
+    }
 }
 
 /// Without chunked prefill a sequence longer than a pass could never be computed: vLLM refuses such a

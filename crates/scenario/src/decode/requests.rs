@@ -47,7 +47,15 @@ fn request(fields: &Fields<'_>, index: u32, latest: &mut Span) -> Option<InlineR
     let output_tokens = fields.count("output_tokens", 1, limit::TOKENS_PER_REQUEST);
     let cancel_after = fields.milliseconds("cancel_after_ms");
     let salt = fields.whole("salt", 0, limit::WHOLE_NUMBER).unwrap_or(0);
-    Some(InlineRequest { start: start?, prompt: prompt?, output_tokens: output_tokens?, cancel_after, salt })
+    let priority = fields.whole("priority", 0, i32::MAX as u64).unwrap_or(0) as i32;
+    Some(InlineRequest {
+        start: start?,
+        prompt: prompt?,
+        output_tokens: output_tokens?,
+        cancel_after,
+        salt,
+        priority,
+    })
 }
 
 fn start(fields: &Fields<'_>, index: u32, latest: &mut Span) -> Option<InlineStart> {

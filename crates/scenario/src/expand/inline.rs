@@ -27,6 +27,7 @@ pub(super) fn expand(list: &[InlineRequest], scenario: &Scenario) -> Workload {
             output_tokens: request.output_tokens,
             output_start: output_start(index),
             salt: request.salt,
+            priority: request.priority,
             cancel_after: request.cancel_after,
         });
     }

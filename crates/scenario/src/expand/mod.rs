@@ -72,6 +72,8 @@ pub struct RequestPlan {
     pub output_start: u64,
     /// Requests with different salts share no blocks.
     pub salt: u64,
+    /// Its place under the priority policy: lower goes first.
+    pub priority: i32,
     /// The client gives up this long after the arrival.
     pub cancel_after: Option<Span>,
 }

@@ -119,6 +119,7 @@ fn push_session(
             output_tokens: draw(&synthetic.output_tokens, &mut streams.output_tokens),
             output_start: output_start(index),
             salt: 0,
+            priority: 0,
             cancel_after: None,
         });
     }

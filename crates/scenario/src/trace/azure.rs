@@ -81,6 +81,7 @@ fn push(workload: &mut Workload, since_ns: u64, prompt_tokens: u32, output_token
         output_tokens,
         output_start: output_start(index),
         salt: 0,
+        priority: 0,
         cancel_after: None,
     });
     Ok(())

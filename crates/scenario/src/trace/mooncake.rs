@@ -73,6 +73,7 @@ impl Building {
             output_tokens: row.output_tokens,
             output_start: output_start(index),
             salt: 0,
+            priority: 0,
             cancel_after: None,
         });
         Ok(())

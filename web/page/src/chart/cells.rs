@@ -16,7 +16,7 @@ pub struct Grid {
 }
 
 /// Cells do not grow beyond this: a pool of a dozen blocks should still look like a pool.
-const LARGEST_PX: f64 = 64.0;
+const LARGEST_PX: f64 = 88.0;
 /// Cells do not shrink below this; the board grows in height instead.
 const SMALLEST_PX: f64 = 5.0;
 

@@ -1,6 +1,8 @@
 //! Occupancy over time: active and cached blocks stacked, and below them the requests running and waiting.
 
 use plotters::coord::Shift;
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint};
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use tierscope_worker::protocol::Sample;
 
@@ -13,10 +15,11 @@ pub const LEFT_PX: u32 = 52;
 /// Room at the right, so that the last time label is whole.
 pub const RIGHT_PX: u32 = 16;
 const TIME_LABELS_PX: u32 = 22;
-const TOP_PX: u32 = 8;
+/// Room above each plot for its legend, which the page writes.
+const TOP_PX: u32 = 18;
 const FONT_PX: u32 = 11;
 /// Share of the height that the blocks take; the queues have the rest.
-const BLOCKS_SHARE: f64 = 0.6;
+pub const BLOCKS_SHARE: f64 = 0.58;
 
 /// What the chart shows.
 pub struct Occupancy<'a> {
@@ -60,7 +63,7 @@ fn blocks<DB: DrawingBackend>(
         .margin_top(TOP_PX)
         .margin_right(RIGHT_PX)
         .y_label_area_size(LEFT_PX)
-        .build_cartesian_2d(0.0..end_s, 0.0..top)?;
+        .build_cartesian_2d(0.0..end_s, Counts { end: top, marks: [0.0, (top / 2.0).floor(), top] })?;
     mesh(&mut plot, palette, false, chart.end_ns)?;
     let [active, cached] = [palette.states[2], palette.states[4]];
     let stacked = steps(chart, |sample| sample.active + sample.cached);
@@ -77,12 +80,13 @@ fn queues<DB: DrawingBackend>(
 ) -> Drawn<DB> {
     let end_s = seconds(chart.end_ns).max(1e-9);
     let most = chart.samples.iter().map(|sample| sample.running.max(sample.waiting)).max().unwrap_or(0);
+    let top = f64::from(most.max(1));
     let mut plot = ChartBuilder::on(area)
         .margin_top(TOP_PX)
         .margin_right(RIGHT_PX)
         .y_label_area_size(LEFT_PX)
         .x_label_area_size(TIME_LABELS_PX)
-        .build_cartesian_2d(0.0..end_s, 0.0..f64::from(most.max(1)) * 1.08)?;
+        .build_cartesian_2d(0.0..end_s, Counts { end: top * 1.08, marks: [0.0, 0.0, top] })?;
     mesh(&mut plot, palette, true, chart.end_ns)?;
     let [running, waiting] = palette.queues;
     plot.draw_series(LineSeries::new(steps(chart, |sample| sample.running), line(running).stroke_width(2)))?;
@@ -92,7 +96,7 @@ fn queues<DB: DrawingBackend>(
 }
 
 fn mesh<DB: DrawingBackend>(
-    plot: &mut ChartContext<'_, DB, Cartesian2d<RangedF64, RangedF64>>,
+    plot: &mut ChartContext<'_, DB, Cartesian2d<RangedCoordf64, Counts>>,
     palette: &Palette,
     times: bool,
     end_ns: f64,
@@ -114,7 +118,28 @@ fn mesh<DB: DrawingBackend>(
         .draw()
 }
 
-type RangedF64 = plotters::coord::types::RangedCoordf64;
+/// An axis of counts from zero, marked where it says something: at the capacity, not at round numbers.
+struct Counts {
+    end: f64,
+    marks: [f64; 3],
+}
+
+impl Ranged for Counts {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
+        from + (value / self.end * f64::from(to - from)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
+        self.marks.to_vec()
+    }
+
+    fn range(&self) -> std::ops::Range<f64> {
+        0.0..self.end
+    }
+}
 
 /// A sample holds until the next one: two points each.
 fn steps(

@@ -109,7 +109,7 @@ impl Brush<'_> {
                 self.context.stroke();
             }
             BlockState::Cached => {
-                let hole = (self.side * 0.36).max(2.0);
+                let hole = (self.side * 0.3).max(2.0);
                 let inset = (self.side - hole) / 2.0;
                 self.context.set_fill_style_str(&surface);
                 self.rect((at.0 + inset, at.1 + inset), hole);

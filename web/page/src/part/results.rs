@@ -5,7 +5,7 @@ use std::rc::Rc;
 use yew::prelude::*;
 
 use crate::state::Ended;
-use crate::state::format::{count, counted, percent, rate, time};
+use crate::state::format::{count, percent, rate, time};
 use crate::state::report::{ReportView, Summary};
 
 #[derive(Properties, PartialEq)]
@@ -107,8 +107,8 @@ fn figures(report: &ReportView) -> [Figure; 6] {
         (
             "Preemptions",
             count(report.preemptions),
-            format!("{} recomputed", counted(report.tokens.recomputed as u32, "token", "tokens")),
-            "Times a running request gave its blocks back",
+            format!("{} recomputed", count(report.tokens.recomputed)),
+            "Times a running request gave its blocks back, and the tokens computed again for it",
         ),
         (
             "Tokens",

@@ -63,6 +63,7 @@ pub(crate) fn Timeline(props: &TimelineProps) -> Html {
                 </figcaption>
                 <div class="chart__room" ref={node} aria-hidden="true" onpointerdown={onpointer.clone()} onpointermove={onpointer}>
                     <div class="chart__svg">{ Html::from_html_unchecked(AttrValue::from((*svg).clone())) }</div>
+                    { legends() }
                     if props.ended.is_some() {
                         <div class="chart__cursor" style={format!("transform:translateX({:.2}px)", scale.px(props.playback.cursor_ns))} />
                     }
@@ -98,7 +99,6 @@ fn controls(props: &TimelineProps, end_ns: f64) -> Html {
                 { format::clock(props.playback.cursor_ns, end_ns) }
                 <span>{ format!(" / {}", format::clock(end_ns, end_ns)) }</span>
             </output>
-            { queue_legend() }
             <label class="controls__pace">
                 <span>{ "Play in" }</span>
                 <select id="pace" class="select" disabled={off} {onchange}>
@@ -113,14 +113,21 @@ fn controls(props: &TimelineProps, end_ns: f64) -> Html {
     }
 }
 
-fn queue_legend() -> Html {
+/// The legends of the two plots, each above its own.
+fn legends() -> Html {
     html! {
-        <span class="controls__legend" aria-hidden="true">
-            <span><i class="swatch swatch--active" />{ "active" }</span>
-            <span><i class="swatch swatch--cached" />{ "cached" }</span>
-            <span><i class="stroke stroke--running" />{ "running" }</span>
-            <span><i class="stroke stroke--waiting" />{ "waiting" }</span>
-        </span>
+        <>
+            <span class="chart__legend">
+                { "Blocks" }
+                <span><i class="swatch swatch--active" />{ "active" }</span>
+                <span><i class="swatch swatch--cached-area" />{ "cached" }</span>
+            </span>
+            <span class="chart__legend" style={format!("top:{:.0}%", occupancy::BLOCKS_SHARE * 100.0)}>
+                { "Requests" }
+                <span><i class="stroke stroke--running" />{ "running" }</span>
+                <span><i class="stroke stroke--waiting" />{ "waiting" }</span>
+            </span>
+        </>
     }
 }
 

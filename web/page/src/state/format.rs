@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-/// A time or a length of time: at most four significant digits, in the unit that fits.
+/// A time or a length of time: three significant digits, in the unit that fits.
 pub fn time(ns: f64) -> String {
     let (value, unit) = match ns {
         _ if !ns.is_finite() => return "–".to_owned(),
@@ -10,9 +10,9 @@ pub fn time(ns: f64) -> String {
         _ => return format!("{ns:.0} ns"),
     };
     let digits = match value {
-        _ if value >= 100.0 => 1,
-        _ if value >= 10.0 => 2,
-        _ => 3,
+        _ if value >= 100.0 => 0,
+        _ if value >= 10.0 => 1,
+        _ => 2,
     };
     format!("{value:.digits$} {unit}")
 }
@@ -69,7 +69,7 @@ pub fn percent(ratio: f64) -> String {
 pub fn rate(per_s: f64) -> String {
     match per_s {
         _ if !per_s.is_finite() => "–".to_owned(),
-        _ if per_s >= 10_000.0 => count(per_s.round() as u64),
+        _ if per_s >= 1_000.0 => count(per_s.round() as u64),
         _ if per_s >= 100.0 => format!("{per_s:.0}"),
         _ if per_s >= 10.0 => format!("{per_s:.1}"),
         _ => format!("{per_s:.2}"),
@@ -86,9 +86,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_keep_about_four_digits() {
+    fn times_keep_about_three_digits() {
         let printed = [0.0, 999.0, 1_500.0, 12_345_678.0, 250_000_000.0, 3_600e9].map(time);
-        assert_eq!(printed, ["0 ns", "999 ns", "1.500 µs", "12.35 ms", "250.0 ms", "3600.0 s"]);
+        assert_eq!(printed, ["0 ns", "999 ns", "1.50 µs", "12.3 ms", "250 ms", "3600 s"]);
         assert_eq!(time(f64::NAN), "–");
     }
 
