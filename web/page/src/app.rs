@@ -132,11 +132,8 @@ fn centre(
         None => ("This scenario cannot run yet".to_owned(), String::new()),
     };
     let inspect = {
-        let (state, seeker) = (state.clone(), Rc::clone(seeker));
-        Callback::from(move |slot| {
-            let (run, at_ns) = (state.run, state.playback.cursor_ns);
-            seeker.borrow().send(&ToWorker::Inspect { run, at_ns, slot });
-        })
+        let (run, seeker) = (state.run, Rc::clone(seeker));
+        Callback::from(move |(slot, at_ns)| seeker.borrow().send(&ToWorker::Inspect { run, at_ns, slot }))
     };
     html! {
         <>

@@ -17,7 +17,8 @@ pub(crate) struct BoardProps {
     pub(crate) board: Option<Rc<BoardView>>,
     pub(crate) slot: Option<Rc<SlotView>>,
     pub(crate) palette: Palette,
-    pub(crate) on_inspect: Callback<u32>,
+    /// A slot, and the time it is looked at.
+    pub(crate) on_inspect: Callback<(u32, f64)>,
     pub(crate) on_leave: Callback<()>,
 }
 
@@ -49,17 +50,10 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
             }
         }
     });
+    use_inspection(&props.board, *pointed, &props.on_inspect);
     let point = {
-        let (pointed, board, inspect) = (pointed.clone(), props.board.clone(), props.on_inspect.clone());
-        Callback::from(move |cell: Option<usize>| {
-            if *pointed == cell {
-                return;
-            }
-            pointed.set(cell);
-            if let (Some(cell), Some(1)) = (cell, board.as_ref().map(|board| board.cells.per_cell)) {
-                inspect.emit(cell as u32);
-            }
-        })
+        let pointed = pointed.clone();
+        Callback::from(move |cell: Option<usize>| pointed.set(cell))
     };
     let onpointermove = point.reform(move |event: PointerEvent| {
         grid.cell_at(f64::from(event.offset_x()), f64::from(event.offset_y()))
@@ -96,6 +90,18 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
             </div>
         </div>
     }
+}
+
+/// Asks about the block that is pointed at, and again whenever the board has changed under the pointer.
+#[hook]
+fn use_inspection(board: &Option<Rc<BoardView>>, pointed: Option<usize>, inspect: &Callback<(u32, f64)>) {
+    let at_ns = board.as_ref().filter(|board| board.cells.per_cell == 1).map(|board| board.asked_ns);
+    let inspect = inspect.clone();
+    use_effect_with((pointed, at_ns), move |&(pointed, at_ns)| {
+        if let (Some(cell), Some(at_ns)) = (pointed, at_ns) {
+            inspect.emit((cell as u32, at_ns));
+        }
+    });
 }
 
 /// The cell that an arrow key leads to.

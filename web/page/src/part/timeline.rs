@@ -63,9 +63,11 @@ pub(crate) fn Timeline(props: &TimelineProps) -> Html {
                 </figcaption>
                 <div class="chart__room" ref={node} aria-hidden="true" onpointerdown={onpointer.clone()} onpointermove={onpointer}>
                     <div class="chart__svg">{ Html::from_html_unchecked(AttrValue::from((*svg).clone())) }</div>
-                    { legends() }
                     if props.ended.is_some() {
+                        { legends() }
                         <div class="chart__cursor" style={format!("transform:translateX({:.2}px)", scale.px(props.playback.cursor_ns))} />
+                    } else {
+                        <p class="empty">{ "Occupancy over time appears when a run ends." }</p>
                     }
                 </div>
             </figure>
@@ -75,7 +77,7 @@ pub(crate) fn Timeline(props: &TimelineProps) -> Html {
 
 fn controls(props: &TimelineProps, end_ns: f64) -> Html {
     let off = props.ended.is_none();
-    let playing = props.playback.playing;
+    let playing = props.playback.playing && !off;
     let step = |direction| props.on_step.reform(move |_: MouseEvent| direction);
     let onchange = props.on_pace.clone();
     let onchange = Callback::from(move |event: Event| {
@@ -96,8 +98,12 @@ fn controls(props: &TimelineProps, end_ns: f64) -> Html {
             <button type="button" id="step" class="button button--icon" disabled={off} onclick={step(Direction::Forward)}
                 title="Next instant (.)" aria-label="Next instant">{ step_icon(false) }</button>
             <output id="clock" class="controls__clock" for="time">
-                { format::clock(props.playback.cursor_ns, end_ns) }
-                <span>{ format!(" / {}", format::clock(end_ns, end_ns)) }</span>
+                if off {
+                    <span>{ "–" }</span>
+                } else {
+                    { format::clock(props.playback.cursor_ns, end_ns) }
+                    <span>{ format!(" / {}", format::clock(end_ns, end_ns)) }</span>
+                }
             </output>
             <label class="controls__pace">
                 <span>{ "Play in" }</span>

@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use tierscope_scenario::{Problem, Scenario, link};
+use tierscope_scenario::link::{self, LinkError};
+use tierscope_scenario::{Problem, Scenario};
 use tierscope_worker::protocol::ProblemView;
 
 /// A text and what the parser says of it.
@@ -83,5 +84,28 @@ pub fn hash_of(text: &str) -> String {
 
 /// The text of an address part, or what is wrong with it and what to do.
 pub fn text_of(hash: &str) -> Result<String, String> {
-    link::decode(hash).map_err(|error| error.to_string())
+    link::decode(hash).map_err(|error| trouble_in_words(&error))
+}
+
+fn trouble_in_words(error: &LinkError) -> String {
+    let words = match error {
+        LinkError::Empty | LinkError::NoVersion { .. } => {
+            "It holds no scenario: copy the whole address again, with all that follows the #."
+        }
+        LinkError::UnknownVersion { found } => {
+            return format!(
+                "It is of version {found}, which this release does not know: open it with the newest release."
+            );
+        }
+        LinkError::NotBase64 { .. } => {
+            "It has characters that no link has: copy it again, without line breaks or added marks."
+        }
+        LinkError::NotDeflate | LinkError::NotText => {
+            "It was cut or changed on its way: copy the whole link again."
+        }
+        LinkError::TooLong { .. } | LinkError::TooLarge => {
+            "It is larger than any scenario may be: ask for the scenario as a file instead."
+        }
+    };
+    words.to_owned()
 }

@@ -54,8 +54,11 @@ impl Pace {
 const FRAME_MS: f64 = 100.0;
 
 impl Playback {
-    /// The cursor one frame later.
+    /// The cursor one frame later. A frame that was under way when the user paused moves nothing.
     pub fn ticked(self, frame_ms: f64, end_ns: f64) -> Self {
+        if !self.playing {
+            return self;
+        }
         let share = frame_ms.clamp(0.0, FRAME_MS) / (1e3 * f64::from(self.pace.seconds()));
         let cursor_ns = (self.cursor_ns + share * end_ns).min(end_ns);
         Self { cursor_ns, playing: cursor_ns < end_ns, ..self }
@@ -89,6 +92,12 @@ mod tests {
         assert_eq!(playback.cursor_ns, 1e9);
         assert!((300..=301).contains(&frames), "15 s at 20 frames a second, not {frames}");
         assert_eq!(playback.toggled(1e9).cursor_ns, 0.0);
+    }
+
+    #[test]
+    fn a_late_frame_does_not_undo_a_pause() {
+        let paused = Playback::default().toggled(1e9).paused_at(5e8, 1e9);
+        assert_eq!(paused.ticked(16.0, 1e9), paused);
     }
 
     #[test]
