@@ -3,6 +3,8 @@
 pub(crate) mod evict;
 pub(crate) mod index;
 pub(crate) mod pool;
+#[cfg(test)]
+mod reference;
 pub(crate) mod transaction;
 
 pub use pool::{BlockPool, SlotState};
