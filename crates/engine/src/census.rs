@@ -3,6 +3,7 @@
 use tierscope_units::{PassId, RequestId, WorkerId};
 
 use crate::machine::Engine;
+use crate::offload::Dependency;
 use crate::request::Phase;
 
 /// One unfinished request.
@@ -40,6 +41,8 @@ pub enum CensusPhase {
 pub enum Wakeup {
     /// The end of this pass.
     PassEnd(PassId),
+    /// The end of this transfer, believed at the deadline.
+    Transfer(Dependency),
     /// The next scheduling, at this instant.
     Scheduling,
 }
@@ -75,7 +78,7 @@ pub(crate) fn take(engine: &Engine) -> Vec<CensusRow> {
             request,
             phase,
             owner: engine.worker,
-            wakeup,
+            wakeup: r.dependency.map(Wakeup::Transfer).or(wakeup),
             held_blocks: r.blocks.len() as u32,
             needed_blocks: r.tokens.div_ceil(engine.config.block_size_tokens),
         })

@@ -28,6 +28,7 @@ impl Engine {
         if self.pool.reserved != 0 {
             return Err(format!("{} slots are promised at a stable boundary", self.pool.reserved));
         }
+        self.check_offloads()?;
         let queued = self.running.len() + self.waiting.len();
         if queued != self.requests.live_count() {
             return Err(format!("{queued} requests are queued, {} are live", self.requests.live_count()));
@@ -62,6 +63,7 @@ impl BlockPool {
             ("reserved", count(Tag::Reserved), self.reserved),
             ("active", count(Tag::Active), self.active),
             ("cached", count(Tag::Cached), self.cached),
+            ("source hold", count(Tag::SourceHold), self.source_hold),
             ("protected", count(Tag::Protected), 0),
         ];
         for (name, found, told) in counted {
@@ -73,6 +75,7 @@ impl BlockPool {
             let fits = match slot.tag {
                 Tag::Free => slot.refs == 0 && slot.hash.0 == 0,
                 Tag::Reserved => slot.refs == 0,
+                Tag::SourceHold => slot.refs == 0 && slot.hash.0 == 0,
                 Tag::Active => slot.refs > 0,
                 Tag::Cached | Tag::Protected => slot.refs == 0 && slot.hash.0 != 0,
             };

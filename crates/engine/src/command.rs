@@ -1,15 +1,28 @@
 //! What the machine wants done.
 
-use tierscope_units::{PassId, WorkerId};
+use tierscope_units::{PassId, TransferId, WorkerId};
 
 /// Something the world should do; it answers with an [`crate::Input`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Run a forward pass and report [`crate::Input::PassEnded`].
     StartPass(PassPlan),
+    /// Copy evicted blocks to the tier below and report [`crate::Input::TransferEnded`].
+    StartOffload(OffloadPlan),
     /// The attempt to schedule gave no pass but changed the state (a request that runs had to give way to
     /// nobody's gain): poll again at this instant. At most once for each running request (rule R2).
     PollAgain,
+}
+
+/// A copy of evicted blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OffloadPlan {
+    /// The worker that they leave.
+    pub worker: WorkerId,
+    /// The copy's number.
+    pub transfer: TransferId,
+    /// Blocks to copy.
+    pub blocks: u32,
 }
 
 /// What a pass computes, as far as its duration depends on it.

@@ -4,7 +4,7 @@
 //! [`FactLog::blocks`]. The log is drained by its reader after every input: nothing is kept unless somebody
 //! keeps it.
 
-use tierscope_units::{PassId, RequestId, SequenceHash, SimTime, SlotId, TxnId, WorkerId};
+use tierscope_units::{PassId, RequestId, SequenceHash, SimTime, SlotId, TransferId, TxnId, WorkerId};
 
 /// Something that is now so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,9 +14,35 @@ pub enum Fact {
     /// A request was refused at arrival (rule S4).
     Rejected { request: RequestId, reason: Rejection },
     /// A transaction committed (rule T4): the request owns these blocks besides those it had.
-    Acquired { txn: TxnId, request: RequestId, caller: Caller, active_hits: u32, cached_hits: u32, missing: BlockList },
+    Acquired {
+        txn: TxnId,
+        request: RequestId,
+        caller: Caller,
+        active_hits: u32,
+        cached_hits: u32,
+        missing: BlockList,
+        victims: u32,
+    },
     /// A transaction found too little (rule T3); nothing changed.
     CapacityExhausted { txn: TxnId, request: RequestId, caller: Caller, needed: u32, obtainable: u32 },
+    /// A transaction found slots that an offload still reads (rule T3): the victims are held for it, nothing else
+    /// changed. The request is not tried again before the transfer ends, `deadline` being when that is believed.
+    BlockedOnOffload {
+        txn: TxnId,
+        request: RequestId,
+        caller: Caller,
+        needed: u32,
+        transfer: TransferId,
+        deadline: SimTime,
+    },
+    /// A transaction's victims were present below: their slots came free at once, and it tries once more.
+    RetryNow { txn: TxnId, request: RequestId, caller: Caller, generation: u64, released: u32 },
+    /// A copy of evicted blocks began; their slots are held as its source.
+    OffloadStarted { transfer: TransferId, blocks: BlockList },
+    /// A copy ended, well or not; its source slots are free.
+    OffloadEnded { transfer: TransferId, succeeded: bool, released: u32 },
+    /// The transfer that a request waited for has ended (rule T8).
+    Unblocked { request: RequestId, transfer: TransferId },
     /// A waiting request was admitted to the running batch.
     Admitted { request: RequestId, cached_tokens: u32, readmission: bool },
     /// New full blocks became matchable, in order (rule T4).
@@ -73,6 +99,8 @@ pub struct Occupancy {
     pub active: u32,
     /// Matchable, referenced by nobody, evictable.
     pub cached: u32,
+    /// Evicted, and still read by an offload: neither matchable nor free.
+    pub source_hold: u32,
 }
 
 /// Who asks for blocks (rule T7).
@@ -86,6 +114,18 @@ pub enum Caller {
     DecodeGrowth,
     /// A decode row with drafts: room for all of them or none.
     Speculation,
+}
+
+impl Caller {
+    /// The word for it in exports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Admission => "admission",
+            Self::PrefillChunk => "prefill_chunk",
+            Self::DecodeGrowth => "decode_growth",
+            Self::Speculation => "speculation",
+        }
+    }
 }
 
 /// Why a request can never be served, with the numbers that show it (rule S4).

@@ -1,6 +1,6 @@
 //! What the machine is told as it happens.
 
-use tierscope_units::{PassId, RequestId, SimTime, TokenRun};
+use tierscope_units::{PassId, RequestId, SimTime, TokenRun, TransferId};
 
 /// Something that happened in the world.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +16,13 @@ pub enum Input<'a> {
         pass: PassId,
         /// Rows that do not simply have one more token.
         sampled: &'a [Sampled],
+    },
+    /// A copy ended. Whether it succeeded or failed, its source slots are free now (rules L5, L6).
+    TransferEnded {
+        /// The copy.
+        transfer: TransferId,
+        /// Whether the tier below has the content now.
+        succeeded: bool,
     },
     /// All cached content is dropped (vLLM's `reset_prefix_cache`): only when nothing is in use, or when the
     /// running requests are preempted for it.

@@ -17,14 +17,16 @@ pub mod fact;
 pub mod input;
 mod line;
 mod machine;
+mod offload;
 mod request;
 mod schedule;
 
 pub use block::{BlockPool, SlotState};
 pub use census::{CensusPhase, CensusRow, Wakeup};
-pub use command::{Command, PassPlan};
-pub use config::{Admission, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, SchedulingPolicy, Speculation};
+pub use command::{Command, OffloadPlan, PassPlan};
+pub use config::{Admission, Below, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, Presence, SchedulingPolicy, Speculation};
 pub use fact::{BlockList, BlockRef, Caller, Fact, FactLog, Occupancy, PassStart, Rejection};
 pub use input::{Arrival, Input, Rank, Sampled};
 pub use machine::{Engine, InputError};
+pub use offload::Dependency;
 pub use schedule::Row;

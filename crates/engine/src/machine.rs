@@ -8,16 +8,17 @@
 
 use std::collections::VecDeque;
 
-use tierscope_units::{PassId, RequestId, SimTime, SlotId, TxnId, WorkerId};
+use tierscope_units::{PassId, RequestId, SimTime, SlotId, TransferId, TxnId, WorkerId};
 
 use crate::block::BlockPool;
 use crate::block::transaction::Hits;
 use crate::census::{self, CensusRow};
-use crate::command::Command;
+use crate::command::{Command, OffloadPlan};
 use crate::config::{EngineConfig, Fidelity};
 use crate::fact::{BlockRef, Fact, FactLog, Rejection};
 use crate::input::{Arrival, Input, Rank};
 use crate::line::Line;
+use crate::offload::Offloads;
 use crate::request::{Live, NOBODY, Phase, Requests};
 use crate::schedule::{Batch, BlockedHead, PrefillPace, Row};
 
@@ -43,6 +44,7 @@ pub struct Engine {
     /// Whether anything happened since the last attempt that scheduled nothing (rule R2).
     stirred: bool,
     pub(crate) blocked: BlockedHead,
+    pub(crate) offloads: Offloads,
     pub(crate) scratch: Scratch,
     pub(crate) facts: FactLog,
     #[cfg(debug_assertions)]
@@ -68,6 +70,8 @@ pub enum InputError {
     UnknownRequest(RequestId),
     /// This pass is not the oldest under way.
     StalePass(PassId),
+    /// This transfer is not under way.
+    StaleTransfer(TransferId),
     /// The prefix cache cannot be dropped while blocks are in use. Preemptions asked for have happened.
     CacheInUse,
 }
@@ -78,6 +82,7 @@ impl std::fmt::Display for InputError {
             Self::DuplicateRequest(id) => write!(f, "{id:?} arrived before: each number arrives once"),
             Self::UnknownRequest(id) => write!(f, "{id:?} never arrived: only requests that arrived can be cancelled"),
             Self::StalePass(id) => write!(f, "{id:?} is not the oldest under way: passes end once, in order"),
+            Self::StaleTransfer(id) => write!(f, "{id:?} is not under way: each transfer ends once"),
             Self::CacheInUse => write!(f, "blocks are in use: the prefix cache can be dropped when none is"),
         }
     }
@@ -105,6 +110,7 @@ impl Engine {
             txns: 0,
             stirred: false,
             blocked: BlockedHead::default(),
+            offloads: Offloads::default(),
             scratch: Scratch::default(),
             facts: FactLog::default(),
             #[cfg(debug_assertions)]
@@ -125,6 +131,11 @@ impl Engine {
                     self.finish_pass(now, batch, sampled);
                 }
             }
+            Input::TransferEnded { transfer, succeeded } => {
+                if !self.end_transfer(now, transfer, succeeded) {
+                    return Err(InputError::StaleTransfer(transfer));
+                }
+            }
             Input::ResetPrefixCache { preempt_running } => {
                 if !self.reset_prefix_cache(now, preempt_running) {
                     return Err(InputError::CacheInUse);
@@ -139,6 +150,10 @@ impl Engine {
 
     /// The next thing to do at `now`, or `None`: then the state is stable until something happens.
     pub fn poll_command(&mut self, now: SimTime) -> Option<Command> {
+        if let Some(transfer) = self.offloads.to_start.pop() {
+            let blocks = self.offloads.blocks_of(transfer);
+            return Some(Command::StartOffload(OffloadPlan { worker: self.worker, transfer, blocks }));
+        }
         let most = if self.config.async_scheduling { 2 } else { 1 };
         if self.in_flight.len() >= most || !self.stirred {
             return None;
@@ -152,7 +167,9 @@ impl Engine {
             return Some(Command::StartPass(draft.plan));
         }
         self.stirred = draft.preempted;
-        draft.preempted.then_some(Command::PollAgain)
+        // An attempt that only set off copies hands them out now.
+        let again = draft.preempted || !self.offloads.to_start.is_empty();
+        again.then_some(Command::PollAgain)
     }
 
     /// When the machine wants to be asked again, and why. G1 alone sets no timers.
@@ -205,8 +222,10 @@ impl Engine {
         if needed_blocks > capacity_blocks {
             return Err(Rejection::PromptExceedsG1 { needed_blocks, capacity_blocks });
         }
-        // The last output token is sampled and never computed: it needs no room.
-        let longest = (prompt + u64::from(output)).min(u64::from(max_model_len)) - 1;
+        // The last output token is sampled and never computed: it needs no room. Drafts need theirs to the end.
+        let ahead = u64::from(self.config.draft_tokens() + self.config.lookahead_tokens());
+        let computed = (prompt + u64::from(output)).min(u64::from(max_model_len)) - 1;
+        let longest = (computed + ahead).min(u64::from(max_model_len));
         let needed_blocks = blocks(longest);
         if needed_blocks > capacity_blocks {
             return Err(Rejection::OutputExceedsG1 { needed_blocks, capacity_blocks });

@@ -4,6 +4,7 @@
 use tierscope_units::{Idx, RequestId, SequenceHash, SlotId, TokenRun};
 
 use crate::input::{Arrival, Rank};
+use crate::offload::Dependency;
 
 /// Where a request is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub(crate) struct Request {
     /// Whether an admission scan has passed it over.
     pub(crate) deferred: bool,
     pub(crate) rank: Rank,
+    /// The transfer that it waits for (rule T8).
+    pub(crate) dependency: Option<Dependency>,
     /// The number of known tokens at which the request is done.
     pub(crate) tokens_max: u32,
     /// Prompt tokens and most output tokens: what the scheduler knows of the end beforehand.
@@ -263,6 +266,7 @@ impl Requests {
         r.prefill_chunk = false;
         r.deferred = false;
         r.rank = arrival.rank;
+        r.dependency = None;
         r.tokens_max = tokens_max;
         r.limit_tokens = prompt_tokens.saturating_add(arrival.output_tokens);
         r.room = 0;
@@ -300,6 +304,7 @@ impl Request {
             prefill_chunk: false,
             deferred: false,
             rank: Rank::default(),
+            dependency: None,
             tokens_max: 0,
             limit_tokens: 0,
             room: 0,

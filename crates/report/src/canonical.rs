@@ -38,6 +38,11 @@ enum Tag {
     SecondToken = 13,
     Finished = 14,
     Cancelled = 15,
+    BlockedOnOffload = 16,
+    RetryNow = 17,
+    OffloadStarted = 18,
+    OffloadEnded = 19,
+    Unblocked = 20,
 }
 
 /// Appends the words of one fact.
@@ -52,15 +57,13 @@ pub fn encode(at: SimTime, fact: &Fact, log: &FactLog, out: &mut Digester) {
             out.words(&[head(Tag::Rejected, request.0), at]);
             out.words(&rejection(reason));
         }
-        Fact::Acquired { txn, request, caller: by, active_hits, cached_hits, missing } => {
-            let fields = [txn.0, pair(caller(by), missing.len()), pair(active_hits, cached_hits)];
-            out.words(&[head(Tag::Acquired, request.0), at, fields[0], fields[1], fields[2]]);
-            blocks(missing, log, out);
-        }
-        Fact::CapacityExhausted { txn, request, caller: by, needed, obtainable } => {
-            let head = head(Tag::CapacityExhausted, request.0);
-            out.words(&[head, at, txn.0, u64::from(caller(by)), pair(needed, obtainable)]);
-        }
+        Fact::Acquired { .. }
+        | Fact::CapacityExhausted { .. }
+        | Fact::BlockedOnOffload { .. }
+        | Fact::RetryNow { .. }
+        | Fact::OffloadStarted { .. }
+        | Fact::OffloadEnded { .. }
+        | Fact::Unblocked { .. } => transaction(at, fact, log, out),
         Fact::Admitted { request, cached_tokens, readmission } => {
             out.words(&[head(Tag::Admitted, request.0), at, pair(cached_tokens, u32::from(readmission))]);
         }
@@ -94,6 +97,40 @@ pub fn encode(at: SimTime, fact: &Fact, log: &FactLog, out: &mut Digester) {
     }
 }
 
+/// The facts of transactions and of the copies that they set off.
+fn transaction(at: u64, fact: &Fact, log: &FactLog, out: &mut Digester) {
+    match *fact {
+        Fact::Acquired { txn, request, caller: by, active_hits, cached_hits, missing, victims } => {
+            out.words(&[head(Tag::Acquired, request.0), at, txn.0, pair(caller(by), missing.len())]);
+            out.words(&[pair(active_hits, cached_hits), u64::from(victims)]);
+            blocks(missing, log, out);
+        }
+        Fact::CapacityExhausted { txn, request, caller: by, needed, obtainable } => {
+            let head = head(Tag::CapacityExhausted, request.0);
+            out.words(&[head, at, txn.0, u64::from(caller(by)), pair(needed, obtainable)]);
+        }
+        Fact::BlockedOnOffload { txn, request, caller: by, needed, transfer, deadline } => {
+            let head = head(Tag::BlockedOnOffload, request.0);
+            out.words(&[head, at, txn.0, pair(caller(by), needed), transfer.0, deadline.as_ns()]);
+        }
+        Fact::RetryNow { txn, request, caller: by, generation, released } => {
+            let head = head(Tag::RetryNow, request.0);
+            out.words(&[head, at, txn.0, pair(caller(by), released), generation]);
+        }
+        Fact::OffloadStarted { transfer, blocks: list } => {
+            out.words(&[head(Tag::OffloadStarted, 0), at, transfer.0, u64::from(list.len())]);
+            blocks(list, log, out);
+        }
+        Fact::OffloadEnded { transfer, succeeded, released } => {
+            out.words(&[head(Tag::OffloadEnded, 0), at, transfer.0, pair(u32::from(succeeded), released)]);
+        }
+        Fact::Unblocked { request, transfer } => {
+            out.words(&[head(Tag::Unblocked, request.0), at, transfer.0]);
+        }
+        _ => unreachable!("only facts of transactions are sent here"),
+    }
+}
+
 fn pass_started(at: u64, start: &PassStart, out: &mut Digester) {
     let PassStart { worker, pass, prefill_rows, prefill_tokens, decode_rows, decode_tokens, waiting, g1 } =
         *start;
@@ -103,7 +140,7 @@ fn pass_started(at: u64, start: &PassStart, out: &mut Digester) {
         pass.0,
         pair(prefill_rows, prefill_tokens),
         pair(decode_rows, decode_tokens),
-        u64::from(waiting),
+        pair(waiting, g1.source_hold),
         pair(g1.free, g1.reserved),
         pair(g1.active, g1.cached),
     ]);
@@ -195,13 +232,13 @@ mod tests {
             decode_rows: 3,
             decode_tokens: 3,
             waiting: 4,
-            g1: Occupancy { free: 5, reserved: 6, active: 7, cached: 8 },
+            g1: Occupancy { free: 5, reserved: 6, active: 7, cached: 8, source_hold: 9 },
         };
         let facts = [
             (0, Fact::Arrived { request, prompt_tokens: 100, output_tokens: 10 }),
             (1, Fact::PassStarted(start)),
             (2, Fact::Finished { request, output_tokens: 10 }),
         ];
-        assert_eq!(digest(&facts), "d1e9b645072455319ec4b9c956a74ac1");
+        assert_eq!(digest(&facts), "bf0cfbfa85bf9de0951f8b508d2bfe01");
     }
 }

@@ -8,7 +8,7 @@
 
 use std::fmt::Write;
 
-use tierscope_engine::{BlockList, Caller, Fact, FactLog, PassStart, Rejection};
+use tierscope_engine::{BlockList, Fact, FactLog, PassStart, Rejection};
 use tierscope_units::SimTime;
 
 use crate::rejection;
@@ -27,20 +27,27 @@ pub fn write_fact(out: &mut String, at: SimTime, fact: &Fact, log: &FactLog) {
             line.number("request", request.0);
             line.rejection(reason);
         }
-        Fact::Acquired { txn, request, caller, active_hits, cached_hits, missing } => {
+        Fact::Acquired { txn, request, caller, .. }
+        | Fact::CapacityExhausted { txn, request, caller, .. }
+        | Fact::BlockedOnOffload { txn, request, caller, .. }
+        | Fact::RetryNow { txn, request, caller, .. } => {
             line.number("txn", txn.0);
             line.number("request", request.0);
-            line.word("caller", caller_name(caller));
-            line.number("active_hit_blocks", active_hits);
-            line.number("cached_hit_blocks", cached_hits);
-            line.blocks("missing_blocks", missing);
+            line.word("caller", caller.name());
+            line.outcome(fact);
         }
-        Fact::CapacityExhausted { txn, request, caller, needed, obtainable } => {
-            line.number("txn", txn.0);
+        Fact::OffloadStarted { transfer, blocks } => {
+            line.number("transfer", transfer.0);
+            line.blocks("source_blocks", blocks);
+        }
+        Fact::OffloadEnded { transfer, succeeded, released } => {
+            line.number("transfer", transfer.0);
+            line.number("succeeded", succeeded);
+            line.number("released_blocks", released);
+        }
+        Fact::Unblocked { request, transfer } => {
             line.number("request", request.0);
-            line.word("caller", caller_name(caller));
-            line.number("needed_blocks", needed);
-            line.number("obtainable_blocks", obtainable);
+            line.number("transfer", transfer.0);
         }
         Fact::Admitted { request, cached_tokens, readmission } => {
             line.number("request", request.0);
@@ -84,6 +91,11 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::Rejected { .. } => "rejected",
         Fact::Acquired { .. } => "acquired",
         Fact::CapacityExhausted { .. } => "capacity_exhausted",
+        Fact::BlockedOnOffload { .. } => "blocked_on_offload",
+        Fact::RetryNow { .. } => "retry_now",
+        Fact::OffloadStarted { .. } => "offload_started",
+        Fact::OffloadEnded { .. } => "offload_ended",
+        Fact::Unblocked { .. } => "unblocked",
         Fact::Admitted { .. } => "admitted",
         Fact::Stored { .. } => "stored",
         Fact::Removed { .. } => "removed",
@@ -95,15 +107,6 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::SecondToken { .. } => "second_token",
         Fact::Finished { .. } => "finished",
         Fact::Cancelled { .. } => "cancelled",
-    }
-}
-
-fn caller_name(caller: Caller) -> &'static str {
-    match caller {
-        Caller::Admission => "admission",
-        Caller::PrefillChunk => "prefill_chunk",
-        Caller::DecodeGrowth => "decode_growth",
-        Caller::Speculation => "speculation",
     }
 }
 
@@ -141,6 +144,32 @@ impl Line<'_> {
         self.out.push(']');
     }
 
+    /// What a transaction came to, behind its number, request and caller.
+    fn outcome(&mut self, fact: &Fact) {
+        match *fact {
+            Fact::Acquired { active_hits, cached_hits, missing, victims, .. } => {
+                self.number("active_hit_blocks", active_hits);
+                self.number("cached_hit_blocks", cached_hits);
+                self.number("victim_blocks", victims);
+                self.blocks("missing_blocks", missing);
+            }
+            Fact::CapacityExhausted { needed, obtainable, .. } => {
+                self.number("needed_blocks", needed);
+                self.number("obtainable_blocks", obtainable);
+            }
+            Fact::BlockedOnOffload { needed, transfer, deadline, .. } => {
+                self.number("needed_blocks", needed);
+                self.number("transfer", transfer.0);
+                self.number("deadline_ns", deadline.as_ns());
+            }
+            Fact::RetryNow { generation, released, .. } => {
+                self.number("generation", generation);
+                self.number("released_blocks", released);
+            }
+            _ => {}
+        }
+    }
+
     fn pass(&mut self, start: PassStart) {
         self.number("worker", start.worker.0);
         self.number("pass", start.pass.0);
@@ -153,6 +182,7 @@ impl Line<'_> {
         self.number("g1_reserved_blocks", start.g1.reserved);
         self.number("g1_active_blocks", start.g1.active);
         self.number("g1_cached_blocks", start.g1.cached);
+        self.number("g1_source_hold_blocks", start.g1.source_hold);
     }
 
     fn rejection(&mut self, reason: Rejection) {
@@ -180,7 +210,7 @@ impl Line<'_> {
 mod tests {
     use super::*;
     use expect_test::{Expect, expect};
-    use tierscope_engine::Occupancy;
+    use tierscope_engine::{Caller, Occupancy};
     use tierscope_units::{PassId, RequestId, SequenceHash, TxnId, WorkerId};
 
     fn check(fact: Fact, expected: Expect) {
@@ -212,12 +242,12 @@ mod tests {
         );
         let (txn, caller) = (TxnId(3), Caller::DecodeGrowth);
         let acquired =
-            Fact::Acquired { txn, request, caller, active_hits: 1, cached_hits: 2, missing: blocks };
+            Fact::Acquired { txn, request, caller, active_hits: 1, cached_hits: 2, missing: blocks, victims: 2 };
         check(
             acquired,
             expect![[r#"
-            {"fact":"acquired","at_ns":1500,"txn":3,"request":7,"caller":"decode_growth","active_hit_blocks":1,"cached_hit_blocks":2,"missing_blocks":[]}
-        "#]],
+                {"fact":"acquired","at_ns":1500,"txn":3,"request":7,"caller":"decode_growth","active_hit_blocks":1,"cached_hit_blocks":2,"victim_blocks":2,"missing_blocks":[]}
+            "#]],
         );
         check(
             Fact::Admitted { request, cached_tokens: 64, readmission: true },
@@ -240,10 +270,10 @@ mod tests {
                 decode_rows: 3,
                 decode_tokens: 5,
                 waiting: 2,
-                g1: Occupancy { free: 1, reserved: 0, active: 5, cached: 4 },
+                g1: Occupancy { free: 1, reserved: 0, active: 5, cached: 4, source_hold: 0 },
             }),
             expect![[r#"
-                {"fact":"pass_started","at_ns":1500,"worker":0,"pass":12,"prefill_rows":1,"prefill_tokens":512,"decode_rows":3,"decode_tokens":5,"waiting_requests":2,"g1_free_blocks":1,"g1_reserved_blocks":0,"g1_active_blocks":5,"g1_cached_blocks":4}
+                {"fact":"pass_started","at_ns":1500,"worker":0,"pass":12,"prefill_rows":1,"prefill_tokens":512,"decode_rows":3,"decode_tokens":5,"waiting_requests":2,"g1_free_blocks":1,"g1_reserved_blocks":0,"g1_active_blocks":5,"g1_cached_blocks":4,"g1_source_hold_blocks":0}
             "#]],
         );
         check(

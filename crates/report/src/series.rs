@@ -133,7 +133,7 @@ mod tests {
             decode_rows: 2,
             decode_tokens: 2,
             waiting: 3,
-            g1: Occupancy { free: 0, reserved: 0, active, cached: 0 },
+            g1: Occupancy { free: 0, reserved: 0, active, cached: 0, source_hold: 0 },
         }
     }
 

@@ -45,7 +45,7 @@ fn pass(pass: u64, active: u32, cached: u32) -> PassStart {
         decode_rows: 0,
         decode_tokens: 0,
         waiting: 1,
-        g1: Occupancy { free: 100 - active - cached, reserved: 0, active, cached },
+        g1: Occupancy { free: 100 - active - cached, reserved: 0, active, cached, source_hold: 0 },
     }
 }
 

@@ -5,7 +5,7 @@
 //! the same hash in another folder and in the page.
 
 use serde_json::{Map, Value, json};
-use tierscope_engine::{Admission, DraftMethod, EvictionPolicy, Fidelity, SchedulingPolicy};
+use tierscope_engine::{Admission, DraftMethod, EvictionPolicy, Fidelity, Presence, SchedulingPolicy};
 use tierscope_units::{Digest, Span};
 
 use crate::SCHEMA_VERSION;
@@ -29,6 +29,15 @@ impl Scenario {
             ("timing", timing_json(&self.timing)),
             ("workload", workload_json(&self.workload)),
         ]);
+        if let (Some(script), Some(below)) = (self.below, self.engine.below) {
+            let present = match below.presence {
+                Presence::Copied => "copied",
+                Presence::Always => "always",
+                Presence::Never => "never",
+            };
+            let below = json!({"present": present, "copy_ms": ms(script.copy), "fail_every": script.fail_every});
+            form.insert("below".into(), below);
+        }
         if let Some(slo) = &self.slo {
             let limits = [("ttft_ms", slo.ttft), ("itl_ms", slo.itl), ("e2e_ms", slo.e2e)];
             let set = limits.into_iter().filter_map(|(key, span)| Some((key, ms(span?))));

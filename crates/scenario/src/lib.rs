@@ -35,7 +35,7 @@ pub use expectation::{
 pub use hardware::Hardware;
 pub use problem::Problem;
 pub use scenario::{
-    ArrivalProcess, InlinePrompt, InlineRequest, InlineStart, Lengths, Scenario, SharedPrefix, Slo,
+    ArrivalProcess, BelowScript, InlinePrompt, InlineRequest, InlineStart, Lengths, Scenario, SharedPrefix, Slo,
     Synthetic, TraceSpec, WorkloadSpec,
 };
 pub use set::{default_for_trace, default_text_for_trace, set};

@@ -22,6 +22,8 @@ pub struct Scenario {
     /// Share of drafts that the model accepts, each behind accepted ones; without meaning unless the engine
     /// speculates.
     pub draft_acceptance: f64,
+    /// What the tier below G1 does; `None` when there is none.
+    pub below: Option<BelowScript>,
     /// Pass durations.
     pub timing: Timing,
     /// Model and GPU.
@@ -44,6 +46,15 @@ impl Scenario {
             _ => None,
         }
     }
+}
+
+/// A stand-in for the tiers below G1: what the world does with copies to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BelowScript {
+    /// How long a copy takes, whatever its size.
+    pub copy: Span,
+    /// Every so many copies one fails; 0 is none.
+    pub fail_every: u32,
 }
 
 /// Latency limits; a request is good when it meets every one that is set.

@@ -22,6 +22,9 @@ pub fn census(simulation: &Simulation) -> Census {
             owner: format!("worker {}", row.owner),
             wakeup: row.wakeup.map(|wakeup| match wakeup {
                 Wakeup::PassEnd(pass) => format!("end of pass {pass}"),
+                Wakeup::Transfer(dependency) => {
+                    format!("end of transfer {}, expected at {}", dependency.transfer, dependency.deadline)
+                }
                 Wakeup::Scheduling => "scheduling at this instant".to_owned(),
             }),
             held_blocks: row.held_blocks,

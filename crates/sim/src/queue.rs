@@ -1,17 +1,18 @@
 //! What will happen, in one order: time, then rank, then the order of scheduling.
 //!
-//! Ranks follow vLLM's step: the output of a pass is applied, then requests arrive, then cancellations are
-//! heard, and only then the next pass is scheduled.
+//! Ranks follow vLLM's step: the output of a pass is applied, then transfers are reported, then requests arrive,
+//! then cancellations are heard, and only then the next pass is scheduled.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tierscope_units::{PassId, RequestId, SimTime};
+use tierscope_units::{PassId, RequestId, SimTime, TransferId};
 
 /// Something that will happen. The order of the variants is their rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
     PassEnds(PassId),
+    TransferEnds { transfer: TransferId, succeeded: bool },
     Arrives(RequestId),
     Cancels(RequestId),
 }
@@ -20,8 +21,9 @@ impl Event {
     fn rank(self) -> u8 {
         match self {
             Self::PassEnds(_) => 0,
-            Self::Arrives(_) => 1,
-            Self::Cancels(_) => 2,
+            Self::TransferEnds { .. } => 1,
+            Self::Arrives(_) => 2,
+            Self::Cancels(_) => 3,
         }
     }
 }
@@ -52,9 +54,10 @@ impl Queue {
         }
     }
 
-    /// Whether a pass ends at `now`: then that comes before anything else.
-    pub(crate) fn pass_ends_at(&self, now: SimTime) -> bool {
-        matches!(self.heap.peek(), Some(Reverse((at, _, _, Event::PassEnds(_)))) if *at <= now)
+    /// Whether something happens at `now` that comes before any arrival.
+    pub(crate) fn precedes_arrivals_at(&self, now: SimTime) -> bool {
+        let first = self.heap.peek().map(|Reverse((at, _, _, event))| (*at, *event));
+        matches!(first, Some((at, Event::PassEnds(_) | Event::TransferEnds { .. })) if at <= now)
     }
 
     /// Every event to come, in order.

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use tierscope_engine::{Arrival, Command, Engine, Fact, FactLog, Input, Rank};
-use tierscope_scenario::{Scenario, Timing, Workload};
+use tierscope_engine::{Arrival, Command, Engine, Fact, FactLog, Input, OffloadPlan, Rank};
+use tierscope_scenario::{BelowScript, Scenario, Timing, Workload};
 use tierscope_units::{Idx, RequestId, SimTime, Span};
 
 use crate::acceptance::Acceptance;
@@ -22,6 +22,7 @@ pub struct Simulation {
     workload: Arc<Workload>,
     timing: Arc<Timing>,
     acceptance: Option<Acceptance>,
+    below: Option<BelowScript>,
     now: SimTime,
     /// When the worker is done with the passes that were started.
     busy_until: SimTime,
@@ -62,6 +63,7 @@ impl Simulation {
             timing: Arc::new(scenario.timing.clone()),
             workload,
             acceptance: Acceptance::of(scenario),
+            below: scenario.below,
             now: SimTime::ZERO,
             busy_until: SimTime::ZERO,
             ended: 0,
@@ -116,7 +118,7 @@ impl Simulation {
     pub fn arrivals_to_come(&self) -> impl Iterator<Item = (SimTime, RequestId)> {
         self.queue.iter().filter_map(|(at, event)| match event {
             Event::Arrives(request) => Some((at, request)),
-            Event::PassEnds(_) | Event::Cancels(_) => None,
+            Event::PassEnds(_) | Event::TransferEnds { .. } | Event::Cancels(_) => None,
         })
     }
 
@@ -153,7 +155,7 @@ impl Simulation {
     fn pop_event(&mut self) -> Option<Event> {
         if let Some(at) = self.source.next_time()
             && at <= self.now
-            && !self.queue.pass_ends_at(self.now)
+            && !self.queue.precedes_arrivals_at(self.now)
         {
             return self.source.pop_at(self.now).map(Event::Arrives);
         }
@@ -168,6 +170,7 @@ impl Simulation {
                 let sampled = self.acceptance.as_mut().map_or(&[][..], |model| model.sample(rows));
                 Input::PassEnded { pass, sampled }
             }
+            Event::TransferEnds { transfer, succeeded } => Input::TransferEnded { transfer, succeeded },
             Event::Cancels(request) => Input::Cancel(request),
             Event::Arrives(request) => {
                 let plan = &self.workload.requests[request.index()];
@@ -190,13 +193,25 @@ impl Simulation {
     }
 
     fn obey(&mut self, command: Command) -> Result<(), RunError> {
-        let Command::StartPass(plan) = command else { return Ok(()) };
+        let plan = match command {
+            Command::StartPass(plan) => plan,
+            Command::StartOffload(plan) => return self.start_offload(plan),
+            Command::PollAgain => return Ok(()),
+        };
         // Under asynchronous scheduling a pass is handed over while another runs; it begins when that ends.
         let begins = self.now.max(self.busy_until);
         let ends = timing::duration(&self.timing, &plan).and_then(|span| begins.checked_add(span));
         let ends = ends.ok_or(RunError::PassPastEndOfTime(plan.pass))?;
         self.busy_until = ends;
         self.queue.push(ends, Event::PassEnds(plan.pass));
+        Ok(())
+    }
+
+    fn start_offload(&mut self, plan: OffloadPlan) -> Result<(), RunError> {
+        let below = self.below.expect("copies go to a tier below");
+        let ends = self.now.checked_add(below.copy).ok_or(RunError::TransferPastEndOfTime(plan.transfer))?;
+        let fails = below.fail_every > 0 && (plan.transfer.0 + 1).is_multiple_of(u64::from(below.fail_every));
+        self.queue.push(ends, Event::TransferEnds { transfer: plan.transfer, succeeded: !fails });
         Ok(())
     }
 

@@ -43,6 +43,8 @@ ids! {
     WorkerId(u16) "worker";
     /// A forward pass of one worker, numbered from 0.
     PassId(u64) "pass";
+    /// A copy between tiers, numbered from 0.
+    TransferId(u64) "transfer";
     /// A G1 transaction (rule T1), numbered from 0.
     TxnId(u64) "txn";
 }

@@ -2,13 +2,24 @@
 
 use std::path::PathBuf;
 
-use crate::run::{Cmd, Result, Steps, target_dir};
+use crate::run::{Cmd, Failure, Result, Steps, target_dir};
 use crate::{browser, page, tidy, tools};
 
-/// Every test.
-pub(crate) fn test() -> Result {
+/// Every test, or one part of them.
+pub(crate) fn test(part: Option<&str>) -> Result {
     let mut steps = Steps::default();
-    every_test(&mut steps)?;
+    match part {
+        None => every_test(&mut steps)?,
+        Some("native") => native_tests(&mut steps)?,
+        Some("scenarios") => scenarios(&mut steps)?,
+        Some("wasm") => wasm_tests(&mut steps)?,
+        Some("browser") => page_in_browser(&mut steps)?,
+        Some(other) => {
+            return Err(Failure::usage(format!(
+                "tests have the parts native, scenarios and browser, not `{other}`"
+            )));
+        }
+    }
     println!("\n{}", steps.summary(None));
     Ok(())
 }
@@ -43,11 +54,31 @@ pub(crate) fn build_release() -> Cmd {
 
 fn every_test(steps: &mut Steps) -> Result {
     native_tests(steps)?;
+    scenarios(steps)?;
+    wasm_tests(steps)?;
+    page_in_browser(steps)
+}
+
+/// The digests once more, by the code that the page runs.
+fn wasm_tests(steps: &mut Steps) -> Result {
+    let tests =
+        "cargo test --release --package tierscope-tests --test determinism --target wasm32-unknown-unknown";
+    steps.step("determinism, in wasm", || {
+        let runner = tools::wasm_test_runner()?;
+        Cmd::new(tests).env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", runner).run()
+    })
+}
+
+fn scenarios(steps: &mut Steps) -> Result {
     steps.command("the command, optimized", &build_release())?;
     let scenarios = Cmd::program(release_binary()).args(["test", "tests/scenarios"]);
-    steps.command("scenarios", &scenarios)?;
+    steps.command("scenarios", &scenarios)
+}
+
+fn page_in_browser(steps: &mut Steps) -> Result {
     // The wasm import check is part of building the page.
     steps.step("the page", page::build_if_stale)?;
+    steps.command("the command, optimized", &build_release())?;
     steps.step("browser tests", browser::test)
 }
 

@@ -26,7 +26,7 @@ The house's own commands.
 Usage: cargo xtask COMMAND
 
   play [--port N]   install what is missing, build the page, serve it on 127.0.0.1 (port 8080 if free)
-  test              every test: native, scenarios, browser
+  test [PART]       every test, or only those of PART: native, scenarios, wasm, browser
   ci                format, clippy (native and wasm32), tidy, docs, wasm imports, then everything of `test`
   build-page        only build dist/, optimized
   setup             only install what is missing (Rust target, trunk, wasm-bindgen, node packages, Chromium)
@@ -54,7 +54,8 @@ fn dispatch(args: &[&str]) -> Result {
         }
         ["play"] => play(None),
         ["play", "--port", port] => play(Some(parse_port(port)?)),
-        ["test"] => check::test(),
+        ["test"] => check::test(None),
+        ["test", part] => check::test(Some(part)),
         ["ci"] => check::ci(),
         ["build-page"] => page::build(),
         ["setup"] => setup(),

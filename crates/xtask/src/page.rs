@@ -21,7 +21,8 @@ pub(crate) fn build() -> Result {
     // Trunk works offline; what cargo needs is fetched before.
     Cmd::new("cargo fetch --locked").run()?;
     let started = SystemTime::now();
-    let trunk = Cmd::new("trunk build --release").env("PATH", path);
+    // A backtrace of trunk's own would bury the compiler's message.
+    let trunk = Cmd::new("trunk build --release").env("PATH", path).env("RUST_BACKTRACE", "0");
     // By hand it would need xtask's PATH.
     trunk.run().map_err(|failure| failure.repeated_by("cargo xtask build-page"))?;
     wasm_imports::check(&dist())?;

@@ -17,6 +17,8 @@ use crate::run::{Cmd, Failure, Result, root};
 pub(crate) struct Tool {
     /// What is typed.
     command: &'static str,
+    /// Other programs that come with it and are used.
+    companions: &'static [&'static str],
     /// What `cargo install` calls it.
     package: &'static str,
     version: &'static str,
@@ -31,6 +33,7 @@ pub(crate) struct Tool {
 /// Newer trunks want a newer Rust than 1.95.
 pub(crate) const TRUNK: Tool = Tool {
     command: "trunk",
+    companions: &[],
     package: "trunk",
     version: "0.21.14",
     opt_level: "0",
@@ -41,6 +44,7 @@ pub(crate) const TRUNK: Tool = Tool {
 /// Must be the version of the `wasm-bindgen` crate in Cargo.toml, to the last digit; a test holds it there.
 pub(crate) const WASM_BINDGEN: Tool = Tool {
     command: "wasm-bindgen",
+    companions: &["wasm-bindgen-test-runner"],
     package: "wasm-bindgen-cli",
     version: "0.2.129",
     opt_level: "1",
@@ -83,6 +87,12 @@ pub(crate) fn for_page() -> Result<OsString> {
     let front = [trunk, wasm_bindgen, root().join("tests/browser/node_modules/.bin")];
     std::env::join_paths(front.into_iter().chain(std::env::split_paths(&own)))
         .map_err(|error| Failure::new(format!("a tool lies in a folder that PATH cannot name: {error}")))
+}
+
+/// What runs Rust tests that are compiled to wasm: wasm-bindgen's runner, in Node.
+pub(crate) fn wasm_test_runner() -> Result<PathBuf> {
+    ensure_wasm_target()?;
+    Ok(WASM_BINDGEN.ensure()?.join("wasm-bindgen-test-runner"))
 }
 
 /// The Rust target of the page.
@@ -143,7 +153,8 @@ impl Tool {
 
     fn is_in(&self, folder: &Path) -> bool {
         let program = folder.join(self.command);
-        program.is_file() && self.answers(&program)
+        let complete = self.companions.iter().all(|name| folder.join(name).is_file());
+        complete && program.is_file() && self.answers(&program)
     }
 
     /// The proof that a file is this tool in this version: it says so.
@@ -176,11 +187,15 @@ impl Tool {
         let unpacked =
             fetched.and_then(|_| Cmd::new("tar -xzf").arg(&archive).arg("-C").arg(&scratch).probe());
         let program = unpacked.and_then(|_| find_file(&scratch, self.command, 2));
-        let program = program.filter(|program| self.answers(program));
-        let placed = program.and_then(|program| fs::rename(program, folder.join(self.command)).ok());
+        let source = program.filter(|program| self.answers(program));
+        let source = source.and_then(|program| program.parent().map(Path::to_path_buf));
+        let place = |name: &&str| fs::rename(source.as_ref()?.join(name), folder.join(name)).ok();
+        let placed = [self.command].iter().chain(self.companions).all(|name| place(name).is_some());
         // What is left there is of no use to anybody; failing to remove it does no harm.
         drop(fs::remove_dir_all(&scratch));
-        placed?;
+        if !placed {
+            return None;
+        }
         println!("installed the prebuilt {} {}", self.command, self.version);
         Some(folder)
     }

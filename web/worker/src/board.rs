@@ -59,10 +59,11 @@ pub fn slot(engine: &Engine, slot: SlotId) -> Option<SlotView> {
 fn shown_state(state: SlotState) -> BlockState {
     match state {
         SlotState::Free => BlockState::Free,
-        SlotState::Reserved => BlockState::Reserved,
         SlotState::Active { refs, .. } if refs > 1 => BlockState::Shared,
         SlotState::Active { .. } => BlockState::Active,
         SlotState::Cached => BlockState::Cached,
+        // Reserved, and whatever else keeps a block that nobody can take or match.
+        _ => BlockState::Reserved,
     }
 }
 

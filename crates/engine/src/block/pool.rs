@@ -30,6 +30,8 @@ pub enum SlotState {
     },
     /// Full, matchable, evictable.
     Cached,
+    /// Evicted, and still read by an offload.
+    SourceHold,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +40,7 @@ pub(crate) enum Tag {
     Reserved,
     Active,
     Cached,
+    SourceHold,
     /// Cached, and a hit of the open transaction: not a victim (rule T2).
     Protected,
 }
@@ -65,6 +68,9 @@ pub struct BlockPool {
     pub(crate) reserved: u32,
     pub(crate) active: u32,
     pub(crate) cached: u32,
+    pub(crate) source_hold: u32,
+    /// Grows whenever slots come free.
+    pub(crate) generation: u64,
     pub(crate) caching: bool,
 }
 
@@ -79,6 +85,8 @@ impl BlockPool {
             reserved: 0,
             active: 0,
             cached: 0,
+            source_hold: 0,
+            generation: 0,
             caching,
         }
     }
@@ -95,6 +103,7 @@ impl BlockPool {
             reserved: self.reserved,
             active: self.active,
             cached: self.cached,
+            source_hold: self.source_hold,
         }
     }
 
@@ -111,6 +120,7 @@ impl BlockPool {
             Tag::Reserved => SlotState::Reserved,
             Tag::Active => SlotState::Active { refs: s.refs, full: s.hash.0 != 0 },
             Tag::Cached | Tag::Protected => SlotState::Cached,
+            Tag::SourceHold => SlotState::SourceHold,
         }
     }
 
@@ -177,6 +187,7 @@ impl BlockPool {
                 self.evictor.enter(&mut self.slots, slot);
             }
         }
+        self.generation += 1;
         // The first to be released is the first to be taken again.
         self.free[stack..].reverse();
         self.assert_conserved();
@@ -201,7 +212,7 @@ impl BlockPool {
     }
 
     pub(crate) fn assert_conserved(&self) {
-        let sum = self.free.len() as u32 + self.reserved + self.active + self.cached;
-        assert_eq!(sum, self.capacity(), "T9: free + reserved + active + cached = capacity");
+        let sum = self.free.len() as u32 + self.reserved + self.active + self.cached + self.source_hold;
+        assert_eq!(sum, self.capacity(), "T9: free + reserved + active + cached + source hold = capacity");
     }
 }

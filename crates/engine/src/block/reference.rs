@@ -215,7 +215,7 @@ impl Pair {
                 SlotState::Active { refs, .. } => real.push(Block { content, refs }),
                 SlotState::Free => free += 1,
                 SlotState::Cached => prop_assert!(!self.dumb.is_held_first(content)),
-                SlotState::Reserved => prop_assert!(false, "nothing is reserved between steps"),
+                SlotState::Reserved | SlotState::SourceHold => prop_assert!(false, "nothing is promised between steps"),
             }
         }
         let mut dumb = self.dumb.held.clone();
@@ -239,6 +239,7 @@ fn fingerprint(pool: &BlockPool) -> (Vec<SlotId>, Vec<(SlotState, u64)>, crate::
     (pool.take_order(), (0..pool.capacity()).map(SlotId).map(slot).collect(), pool.occupancy())
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test is no part of the machine; the long mode is asked for by name")]
 fn cases() -> u32 {
     std::env::var("TIERSCOPE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(10_000)
 }

@@ -47,6 +47,11 @@ impl Reservation {
     pub(crate) fn hits(&self) -> &Hits {
         &self.hits
     }
+
+    /// How many cached blocks lose their content for it.
+    pub(crate) fn victims(&self) -> u32 {
+        (self.slots.len() - self.from_free) as u32
+    }
 }
 
 impl BlockPool {
@@ -176,4 +181,69 @@ impl BlockPool {
 /// The blocks of a commit as a list in the log.
 pub(crate) fn new_blocks(log: &mut FactLog, owned: &[SlotId]) -> crate::fact::BlockList {
     log.list(owned.iter().map(|&slot| BlockRef { slot, hash: SequenceHash(0) }))
+}
+
+/// What evicting for an offload did.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Evicted {
+    /// Contents that are not matchable any more, in the order of the victims.
+    pub(crate) removed: Vec<BlockRef>,
+    /// Those of them whose slots an offload still has to read.
+    pub(crate) held: Vec<BlockRef>,
+}
+
+impl BlockPool {
+    /// Gives up `count` cached slots that are no hits of the open transaction. Those whose content `is_below`
+    /// are free at once; the others are held as the source of an offload (rule T3).
+    pub(crate) fn evict_to_below(
+        &mut self,
+        hits: &Hits,
+        count: usize,
+        mut is_below: impl FnMut(SequenceHash) -> bool,
+    ) -> Evicted {
+        self.retag(hits, Tag::Cached, Tag::Protected);
+        let mut victims = Vec::new();
+        self.evictor.pick(&self.slots, count, &mut victims);
+        self.retag(hits, Tag::Protected, Tag::Cached);
+        let mut evicted = Evicted::default();
+        for slot in victims {
+            self.evictor.leave(&mut self.slots, slot);
+            let block = self.unregister(slot);
+            self.cached -= 1;
+            evicted.removed.push(block);
+            if is_below(block.hash) {
+                self.slots[slot.index()].tag = Tag::Free;
+                self.free.push(slot);
+                self.generation += 1;
+            } else {
+                self.slots[slot.index()].tag = Tag::SourceHold;
+                self.source_hold += 1;
+                evicted.held.push(block);
+            }
+        }
+        self.assert_conserved();
+        evicted
+    }
+
+    /// Frees slots whose last reader, an offload, has ended (rule L6).
+    pub(crate) fn release_sources(&mut self, slots: &[BlockRef]) {
+        for block in slots {
+            let slot = &mut self.slots[block.slot.index()];
+            assert_eq!(slot.tag, Tag::SourceHold, "{:?} is released once, by the transfer that holds it", block.slot);
+            slot.tag = Tag::Free;
+            self.free.push(block.slot);
+        }
+        self.source_hold -= slots.len() as u32;
+        self.generation += 1;
+        self.assert_conserved();
+    }
+
+    fn retag(&mut self, hits: &Hits, from: Tag, to: Tag) {
+        for &slot in &hits.slots {
+            let slot = &mut self.slots[slot.index()];
+            if slot.tag == from {
+                slot.tag = to;
+            }
+        }
+    }
 }

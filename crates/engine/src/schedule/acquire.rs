@@ -1,23 +1,37 @@
 //! Acquires of running requests, and the registration of blocks that become full (rules T1–T5, T7).
 
-use tierscope_units::SimTime;
+use tierscope_units::{SimTime, TxnId};
 
-use crate::block::transaction::{Exhausted, new_blocks};
+use crate::block::transaction::{Exhausted, Reservation, new_blocks};
 use crate::fact::{BlockRef, Caller, Fact};
 use crate::machine::Engine;
+use crate::offload::{Below, Dependency};
 use crate::request::{Identity, Live};
 
+/// What an acquire came to (rule T3). `RetryNow` is taken inside, at most once.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Committed.
+    Ready,
+    /// Not even everything evictable would do; nothing changed. The only outcome that may preempt (rule S2).
+    CapacityExhausted,
+    /// The slots exist, and a transfer that is under way still reads them.
+    BlockedOnOffload,
+}
+
 impl Engine {
-    /// Grows a running request to room for `end` tokens, all or nothing. `false` is `CapacityExhausted`.
-    pub(crate) fn acquire(&mut self, now: SimTime, live: Live, end: u32, caller: Caller) -> bool {
+    /// Grows a running request to room for `end` tokens, all or nothing.
+    pub(crate) fn acquire(&mut self, now: SimTime, live: Live, end: u32, caller: Caller) -> Outcome {
         let owned = self.requests.get(live).blocks.len() as u32;
         let missing = end.div_ceil(self.config.block_size_tokens) - owned;
         self.scratch.hits.slots.clear();
         self.scratch.hits.cached = 0;
-        self.transact(now, live, missing, 0, caller).is_ok()
+        self.transact(now, live, missing, 0, caller)
     }
 
-    /// Reserves and commits what the scratch hits and `missing` new slots make, leaving `keep_free`.
+    /// One transaction: reserves and commits what the scratch hits and `missing` new slots make, leaving
+    /// `keep_free` available. All other outcomes leave the request as it was.
     pub(crate) fn transact(
         &mut self,
         now: SimTime,
@@ -25,30 +39,73 @@ impl Engine {
         missing: u32,
         keep_free: u32,
         caller: Caller,
-    ) -> Result<(), Exhausted> {
+    ) -> Outcome {
         let txn = self.next_txn();
         let request = self.requests.get(live).id;
-        let hits = std::mem::take(&mut self.scratch.hits);
-        let reservation = match self.pool.reserve(hits, missing, keep_free, &mut self.scratch.slots) {
-            Ok(reservation) => reservation,
-            Err((hits, exhausted)) => {
-                self.scratch.hits = hits;
-                let Exhausted { needed, obtainable } = exhausted;
-                self.facts.push(now, Fact::CapacityExhausted { txn, request, caller, needed, obtainable });
-                return Err(exhausted);
+        let mut retried = false;
+        loop {
+            let exhausted = match self.try_reserve(missing, keep_free) {
+                Ok(reservation) => {
+                    self.commit(now, live, (txn, caller), reservation);
+                    return Outcome::Ready;
+                }
+                Err(exhausted) => exhausted,
+            };
+            let Exhausted { needed, obtainable } = exhausted;
+            let short = (needed + keep_free).saturating_sub(obtainable);
+            match self.make_room_below(now, missing, short) {
+                None => {
+                    self.facts.push(now, Fact::CapacityExhausted { txn, request, caller, needed, obtainable });
+                    return Outcome::CapacityExhausted;
+                }
+                Some(Below::Pending(dependency)) => {
+                    self.depend(live, dependency);
+                    let Dependency { transfer, deadline } = dependency;
+                    let blocked =
+                        Fact::BlockedOnOffload { txn, request, caller, needed, transfer, deadline };
+                    self.facts.push(now, blocked);
+                    return Outcome::BlockedOnOffload;
+                }
+                Some(Below::Released(released)) => {
+                    // At most one retry, and only with slots released: a second would be a loop (rule T3).
+                    assert!(!retried && released > 0, "{txn:?} retries without a gain");
+                    retried = true;
+                    let generation = self.pool.generation;
+                    self.facts.push(now, Fact::RetryNow { txn, request, caller, generation, released });
+                }
             }
-        };
+        }
+    }
+
+    /// Reserves, without victims where a tier lies below: those have to be offered to it first.
+    fn try_reserve(&mut self, missing: u32, keep_free: u32) -> Result<Reservation, Exhausted> {
+        let hits = std::mem::take(&mut self.scratch.hits);
+        let victims = missing > self.pool.free.len() as u32;
+        if self.config.below.is_some() && victims {
+            let exhausted = Exhausted { needed: missing + hits.cached, obtainable: self.pool.available() };
+            self.scratch.hits = hits;
+            return Err(exhausted);
+        }
+        self.pool.reserve(hits, missing, keep_free, &mut self.scratch.slots).map_err(|(hits, exhausted)| {
+            self.scratch.hits = hits;
+            exhausted
+        })
+    }
+
+    fn commit(&mut self, now: SimTime, live: Live, (txn, caller): (TxnId, Caller), reservation: Reservation) {
         let cached_hits = reservation.hits().cached;
         let active_hits = reservation.hits().slots.len() as u32 - cached_hits;
+        let victims = reservation.victims();
         let r = self.requests.get_mut(live);
         let first_new = r.blocks.len() + reservation.hits().slots.len();
         (self.scratch.hits, self.scratch.slots) =
             self.pool.commit(reservation, &mut r.blocks, &mut self.scratch.removed);
         r.room = r.blocks.len() as u32 * self.config.block_size_tokens;
+        let request = r.id;
         let missing = new_blocks(&mut self.facts, &r.blocks[first_new..]);
-        self.facts.push(now, Fact::Acquired { txn, request, caller, active_hits, cached_hits, missing });
+        let acquired = Fact::Acquired { txn, request, caller, active_hits, cached_hits, missing, victims };
+        self.facts.push(now, acquired);
         self.log_removed(now);
-        Ok(())
     }
 
     pub(crate) fn log_removed(&mut self, now: SimTime) {

@@ -3,6 +3,7 @@
 use tierscope_units::SimTime;
 
 use super::Draft;
+use super::acquire::Outcome;
 use crate::config::Admission;
 use crate::fact::{Caller, Fact};
 use crate::machine::Engine;
@@ -48,7 +49,8 @@ impl Engine {
     }
 
     fn try_admit(&mut self, now: SimTime, live: Live, draft: &mut Draft) -> bool {
-        if self.blocked.still_blocks(live, &self.pool) {
+        let waits = self.requests.get(live).dependency.is_some();
+        if waits || self.blocked.still_blocks(live, &self.pool) {
             return false;
         }
         self.find_hits(live);
@@ -124,9 +126,13 @@ impl Engine {
             Admission::NextChunk => 0,
         };
         let watermark = if self.running.is_empty() { 0 } else { self.watermark_blocks };
-        if self.transact(now, live, chunk, gate + watermark, Caller::Admission).is_err() {
-            self.remember_refusal(live, hits);
-            return false;
+        match self.transact(now, live, chunk, gate + watermark, Caller::Admission) {
+            Outcome::Ready => {}
+            Outcome::CapacityExhausted => {
+                self.remember_refusal(live, hits);
+                return false;
+            }
+            Outcome::BlockedOnOffload => return false,
         }
         self.waiting.pop();
         self.running.push(live);

@@ -10,9 +10,11 @@ use crate::request::{Live, Phase};
 
 impl Engine {
     /// The place of the next victim among the running requests: the last, or the one of lowest priority, the
-    /// first among equals.
+    /// first among equals. Who waits for a transfer is spared (rule T8); the one that asks for room does not.
     pub(crate) fn victim(&self) -> usize {
-        let last = self.running.len() - 1;
+        let spared = |place: &usize| self.requests.get(self.running[*place]).dependency.is_some();
+        let mut places = (0..self.running.len()).rev().filter(|place| !spared(place));
+        let last = places.next().expect("the request that asks for room waits for nothing");
         if self.config.policy == SchedulingPolicy::Fcfs {
             return last;
         }
@@ -20,7 +22,7 @@ impl Engine {
             let rank = self.requests.get(self.running[place]).rank;
             (rank.priority, rank.sent)
         };
-        (0..last).rev().fold(last, |worst, place| if key(place) >= key(worst) { place } else { worst })
+        places.fold(last, |worst, place| if key(place) >= key(worst) { place } else { worst })
     }
 
     /// Preempts the running request at `place` and says which it was. If it has a row in the pass that is
@@ -85,6 +87,7 @@ impl Engine {
         r.drop_stale = drop_output || (r.drop_stale && r.stale > 0);
         r.stale = r.in_flight;
         r.placeholders = 0;
+        r.dependency = None;
         r.preemptions += 1;
         let (request, released, rank) = (r.id, r.blocks.len() as u32, r.rank);
         self.release_blocks(live);

@@ -3,6 +3,7 @@
 use tierscope_units::SimTime;
 
 use super::Draft;
+use super::acquire::Outcome;
 use crate::fact::Caller;
 use crate::machine::Engine;
 use crate::request::{Live, Request};
@@ -12,6 +13,8 @@ enum Room {
     Made,
     /// It was preempted itself.
     Preempted,
+    /// Not now: it keeps its place until a transfer ends (rules S2, T8).
+    Awaited,
 }
 
 impl Engine {
@@ -31,8 +34,13 @@ impl Engine {
             if end > r.room {
                 let caller = caller_of(r);
                 // Under FCFS the victim was the last; under priority the next row has taken its place.
-                if let Room::Preempted = self.make_room(now, (live, &mut at), end, caller, draft) {
-                    continue;
+                match self.make_room(now, (live, &mut at), end, caller, draft) {
+                    Room::Made => {}
+                    Room::Preempted => continue,
+                    Room::Awaited => {
+                        at += 1;
+                        continue;
+                    }
                 }
             }
             let r = self.requests.get_mut(live);
@@ -47,7 +55,7 @@ impl Engine {
     /// Tokens of a running request in this pass; 0 passes it over.
     fn tokens_of(&self, r: &Request, draft: &Draft) -> u32 {
         let enough = r.placeholders > 0 && r.computed + 2 - r.placeholders >= r.limit_tokens;
-        if enough || (draft.defer && r.prefill_chunk) {
+        if enough || r.dependency.is_some() || (draft.defer && r.prefill_chunk) {
             return 0;
         }
         (r.tokens + r.drafts + r.placeholders - r.computed)
@@ -67,7 +75,12 @@ impl Engine {
         caller: Caller,
         draft: &mut Draft,
     ) -> Room {
-        while !self.acquire(now, live, end, caller) {
+        loop {
+            match self.acquire(now, live, end, caller) {
+                Outcome::Ready => return Room::Made,
+                Outcome::BlockedOnOffload => return Room::Awaited,
+                Outcome::CapacityExhausted => {}
+            }
             draft.preempted = true;
             let place = self.victim();
             if place < *at {
@@ -77,7 +90,6 @@ impl Engine {
                 return Room::Preempted;
             }
         }
-        Room::Made
     }
 }
 

@@ -1,7 +1,7 @@
 //! The `[engine]` table.
 
 use tierscope_engine::{
-    Admission, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, SchedulingPolicy, Speculation,
+    Admission, Below, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, Presence, SchedulingPolicy, Speculation,
 };
 use tierscope_units::Bytes;
 
@@ -10,6 +10,7 @@ use super::fields::Fields;
 use crate::hardware::{Hardware, NoRoom};
 use crate::limit;
 use crate::problem::Problems;
+use crate::scenario::BelowScript;
 
 /// A round figure: published acceptance rates lie between 0.6 and 0.8.
 pub(crate) const DEFAULT_DRAFT_ACCEPTANCE: f64 = 0.7;
@@ -58,6 +59,24 @@ fn set_g1_and_limits(engine: &mut EngineConfig, fields: &Fields<'_>) {
     let longest = limit::BATCHED_TOKENS;
     set(&mut engine.long_prefill_token_threshold, fields.count("long_prefill_token_threshold", 0, longest));
     set(&mut engine.g1_blocks, fields.count("g1_blocks", 1, limit::G1_BLOCKS));
+}
+
+/// The `[below]` table: a stand-in for the tiers below G1.
+pub(crate) fn below(engine: &mut EngineConfig, fields: Fields<'_>) -> BelowScript {
+    let presences = [
+        ("copied", Presence::Copied),
+        ("always", Presence::Always),
+        ("never", Presence::Never),
+    ];
+    let presence = fields.word("present", &presences).unwrap_or(Presence::Copied);
+    if !fields.has("copy_ms") {
+        fields.missing("copy_ms", "how long a copy takes, in milliseconds", "add copy_ms = 5");
+    }
+    let copy = fields.milliseconds("copy_ms").unwrap_or_default();
+    let fail_every = fields.count("fail_every", 0, limit::REQUESTS).unwrap_or(0);
+    fields.close();
+    engine.below = Some(Below { presence, copy_estimate: copy });
+    BelowScript { copy, fail_every }
 }
 
 fn set_policies(engine: &mut EngineConfig, fields: &Fields<'_>) {

@@ -48,6 +48,8 @@ pub(crate) fn scenario(root: &Node, problems: &Problems<'_>) -> Option<Scenario>
         let at = fields.entry("hardware").map_or(fields.at, |entry| entry.at);
         engine::derive_g1(&mut engine, &hardware, problems, at, &mut notes);
     }
+    let below_table = fields.entry("below").and_then(|entry| Fields::open(&entry.node, "below", problems));
+    let below = below_table.map(|table| engine::below(&mut engine, table));
     let timing_table = fields.entry("timing").and_then(|entry| Fields::open(&entry.node, "timing", problems));
     let timing = timing::decode(timing_table, &hardware, &mut notes);
     let workload = workload_table(&fields, &engine, &mut notes);
@@ -67,6 +69,7 @@ pub(crate) fn scenario(root: &Node, problems: &Problems<'_>) -> Option<Scenario>
         seed,
         engine,
         draft_acceptance,
+        below,
         timing,
         hardware,
         workload,

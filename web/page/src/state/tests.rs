@@ -161,7 +161,7 @@ fn a_dead_worker_is_spoken_of_not_hidden() {
 #[test]
 fn a_report_of_another_version_is_refused_with_words() {
     let state = opening("");
-    let odd = RunResult { report: "[]".to_owned(), ..result("finished", 1.0) };
+    let odd = RunResult { report: r#"{"outcome":"on holiday"}"#.to_owned(), ..result("finished", 1.0) };
     let state = state.clone().after(Action::Worker(FromWorker::Done { run: state.run, result: odd }));
     assert!(matches!(&state.phase, Phase::Refused(problems) if problems[0].mend.contains("reload")));
 }

@@ -1,0 +1,230 @@
+//! The machine under random configurations and histories: rule T9 after every input, what facts say against
+//! what is so, and that every request ends once the world answers (rule R3).
+//!
+//! `TIERSCOPE_CASES` sets the number of histories; a failure prints the history itself, shrunk.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use tierscope_engine::{
+    Admission, Arrival, Below, Command, DraftMethod, Engine, EngineConfig, EvictionPolicy, Fact, Input, Presence,
+    Rank, Sampled, SchedulingPolicy, Speculation,
+};
+use tierscope_units::{PassId, RequestId, SequenceHash, SimTime, SlotId, Span, TokenRun, TransferId};
+
+/// What happens next; choices are taken modulo what there is.
+#[derive(Clone, Debug)]
+enum Step {
+    Arrive { family: u64, shared: u32, own: u32, output: u32, priority: i32 },
+    Cancel(usize),
+    EndPass { accepted: u32 },
+    EndTransfer { which: usize, succeeded: bool },
+    Reset { preempt: bool },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let arrive = (0..3_u64, 0..14_u32, 1..14_u32, 1..16_u32, 0..3_i32).prop_map(
+        |(family, shared, own, output, priority)| Step::Arrive { family, shared, own, output, priority },
+    );
+    let transfer = (0..4_usize, any::<bool>()).prop_map(|(which, succeeded)| Step::EndTransfer { which, succeeded });
+    let one = prop_oneof![
+        4 => arrive,
+        1 => (0..8_usize).prop_map(Step::Cancel),
+        8 => (0..5_u32).prop_map(|accepted| Step::EndPass { accepted }),
+        3 => transfer,
+        1 => any::<bool>().prop_map(|preempt| Step::Reset { preempt }),
+    ];
+    prop::collection::vec(one, 1..60)
+}
+
+fn configs() -> impl Strategy<Value = EngineConfig> {
+    let sizes = (prop::sample::select(vec![1, 2, 4, 8]), 3..24_u32, 1..6_u32, 4..40_u32);
+    let speculation = prop::option::of((1..4_u32, 0..4_usize));
+    let below = prop::option::of(prop::sample::select(vec![Presence::Copied, Presence::Always, Presence::Never]));
+    let eviction =
+        prop::sample::select(vec![EvictionPolicy::Lru, EvictionPolicy::Lineage, EvictionPolicy::TinyLfu]);
+    let switches = prop::collection::vec(any::<bool>(), 4);
+    (sizes, speculation, below, eviction, switches).prop_map(|(sizes, speculation, below, eviction, on)| {
+        let methods = [DraftMethod::Ngram, DraftMethod::DraftModel, DraftMethod::Eagle, DraftMethod::EagleDrop];
+        EngineConfig {
+            block_size_tokens: sizes.0,
+            g1_blocks: sizes.1,
+            max_num_seqs: sizes.2,
+            max_num_batched_tokens: sizes.3.max(8),
+            eviction,
+            below: below.map(|presence| Below { presence, copy_estimate: Span::from_ns(5) }),
+            admission: if on[0] { Admission::FullPrompt } else { Admission::NextChunk },
+            policy: if on[1] { SchedulingPolicy::Fcfs } else { SchedulingPolicy::Priority },
+            prefix_caching: on[2] || on[3],
+            async_scheduling: on[2] && on[3] && below.is_none(),
+            speculation: speculation.map(|(tokens, method)| Speculation { tokens, method: methods[method] }),
+            ..EngineConfig::default()
+        }
+    })
+}
+
+struct World {
+    engine: Engine,
+    now: u64,
+    next: u32,
+    passes: Vec<PassId>,
+    transfers: Vec<TransferId>,
+    live: BTreeSet<RequestId>,
+    /// By slot, what the events say that it holds.
+    stored: BTreeMap<SlotId, SequenceHash>,
+    preemptions: BTreeMap<RequestId, u32>,
+}
+
+impl World {
+    fn new(config: EngineConfig) -> Self {
+        Self {
+            engine: Engine::new(config),
+            now: 0,
+            next: 0,
+            passes: Vec::new(),
+            transfers: Vec::new(),
+            live: BTreeSet::new(),
+            stored: BTreeMap::new(),
+            preemptions: BTreeMap::new(),
+        }
+    }
+
+    fn play(&mut self, step: &Step) -> Result<(), TestCaseError> {
+        self.now += 1;
+        let now = SimTime::from_ns(self.now);
+        match *step {
+            Step::Arrive { family, shared, own, output, priority } => {
+                let request = RequestId(self.next);
+                self.next += 1;
+                let unique = 1_000_000 * u64::from(request.0 + 1);
+                let prompt =
+                    [TokenRun { start: family * 1000, len: shared }, TokenRun { start: unique, len: own }];
+                let rank = Rank { priority, sent: now, tie: request.0 };
+                let output_start = unique + 500_000;
+                let arrival =
+                    Arrival { request, prompt: &prompt, output_start, output_tokens: output, salt: 0, rank };
+                self.live.insert(request);
+                self.engine.handle(now, Input::Arrive(arrival)).expect("a new number");
+            }
+            Step::Cancel(which) => {
+                if let Some(&request) = self.live.iter().nth(which) {
+                    self.engine.handle(now, Input::Cancel(request)).expect("it has arrived");
+                }
+            }
+            Step::EndPass { accepted } => self.end_pass(now, accepted),
+            Step::EndTransfer { which, succeeded } if !self.transfers.is_empty() => {
+                let transfer = self.transfers.swap_remove(which % self.transfers.len());
+                self.engine.handle(now, Input::TransferEnded { transfer, succeeded }).expect("it is under way");
+            }
+            // A reset that finds blocks in use is refused; that is an answer.
+            Step::Reset { preempt } => {
+                let _ = self.engine.handle(now, Input::ResetPrefixCache { preempt_running: preempt });
+            }
+            Step::EndTransfer { .. } => {}
+        }
+        self.read_facts()?;
+        self.poll(now)?;
+        self.engine.check().map_err(TestCaseError::fail)
+    }
+
+    fn end_pass(&mut self, now: SimTime, accepted: u32) {
+        if self.passes.is_empty() {
+            return;
+        }
+        let pass = self.passes.remove(0);
+        let drafts = self.engine.config().speculation.map_or(0, |speculation| speculation.tokens);
+        let rows = self.engine.rows_of(pass).iter();
+        let sampled: Vec<Sampled> = rows
+            .filter(|row| row.samples && row.drafts > 0)
+            .map(|row| Sampled {
+                request: row.request,
+                tokens: 1 + accepted.min(if row.padded { 0 } else { row.drafts }),
+                stop_after: 0,
+                drafts,
+            })
+            .collect();
+        self.engine.handle(now, Input::PassEnded { pass, sampled: &sampled }).expect("it is the oldest");
+    }
+
+    fn poll(&mut self, now: SimTime) -> Result<(), TestCaseError> {
+        for round in 0.. {
+            prop_assert!(round < 200, "R2: iteration at one instant does not end");
+            let Some(command) = self.engine.poll_command(now) else { break };
+            match command {
+                Command::StartPass(plan) => self.passes.push(plan.pass),
+                Command::StartOffload(plan) => {
+                    prop_assert!(plan.blocks > 0);
+                    self.transfers.push(plan.transfer);
+                }
+                Command::PollAgain => {}
+            }
+            self.read_facts()?;
+        }
+        Ok(())
+    }
+
+    /// Stored less removed is what is matchable (rule T9).
+    fn read_facts(&mut self) -> Result<(), TestCaseError> {
+        let log = self.engine.facts();
+        for (_, fact) in log.iter() {
+            match fact {
+                Fact::Stored { blocks, .. } => {
+                    for block in log.blocks(*blocks) {
+                        prop_assert_eq!(self.stored.insert(block.slot, block.hash), None, "stored twice");
+                    }
+                }
+                Fact::Removed { blocks } => {
+                    for block in log.blocks(*blocks) {
+                        prop_assert_eq!(self.stored.remove(&block.slot), Some(block.hash), "removed, never stored");
+                    }
+                }
+                Fact::Preempted { request, .. } => *self.preemptions.entry(*request).or_default() += 1,
+                Fact::Finished { request, .. } | Fact::Rejected { request, .. } | Fact::Cancelled { request, .. } => {
+                    prop_assert!(self.live.remove(request), "a request ends once");
+                }
+                _ => {}
+            }
+        }
+        self.engine.clear_facts();
+        let pool = self.engine.g1();
+        let matchable: BTreeMap<SlotId, SequenceHash> =
+            (0..pool.capacity()).map(SlotId).filter_map(|slot| Some((slot, pool.slot_hash(slot)?))).collect();
+        prop_assert_eq!(&self.stored, &matchable, "T9: stored less removed is the matchable set");
+        Ok(())
+    }
+
+    /// The world answers everything, and nothing else happens: every request ends.
+    fn settle(&mut self) -> Result<(), TestCaseError> {
+        for _ in 0..20_000 {
+            if self.passes.is_empty() && self.transfers.is_empty() {
+                break;
+            }
+            let step = match self.transfers.is_empty() {
+                true => Step::EndPass { accepted: 1 },
+                false => Step::EndTransfer { which: 0, succeeded: true },
+            };
+            self.play(&step)?;
+        }
+        prop_assert!(self.live.is_empty(), "R3: nothing will wake {:?}: {:?}", self.live, self.engine.census());
+        let occupancy = self.engine.g1().occupancy();
+        prop_assert_eq!((occupancy.active, occupancy.reserved, occupancy.source_hold), (0, 0, 0), "nothing is held");
+        Ok(())
+    }
+}
+
+fn cases() -> u32 {
+    std::env::var("TIERSCOPE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(3_000)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_histories_keep_every_rule(config in configs(), history in steps()) {
+        let mut world = World::new(config);
+        for step in &history {
+            world.play(step)?;
+        }
+        world.settle()?;
+    }
+}
