@@ -27,6 +27,7 @@ export const tests = {
     const native = await nativeDigests();
     if (!native) console.log("     TIERSCOPE_DIGESTS is not set: only compared with a second run");
     const { page, faults, close } = await visit(world);
+    await digestOf(page);
     const names = await page.locator("#case option[value]:not([disabled])").evaluateAll((all) => all.map((one) => one.value));
     assert.ok(names.length >= 5, `at least five cases, not ${names.length}`);
     for (const name of names) {

@@ -11,7 +11,10 @@ mod model;
 mod ops;
 mod replay;
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
 
 /// Where the golden files are.
 fn directory() -> PathBuf {
@@ -21,17 +24,11 @@ fn directory() -> PathBuf {
     }
 }
 
-#[test]
-fn every_step_equals_vllm() {
-    let directory = directory();
-    if !directory.join("golden").is_dir() {
-        println!("skipped: {} is absent", directory.display());
-        return;
-    }
-    let cases = golden::cases(&directory);
+/// Compares all cases of a folder; prints what was skipped.
+fn compare_all(directory: &Path) {
     let (mut compared, mut steps, mut differences) = (0, 0, Vec::new());
-    let mut skipped = std::collections::BTreeMap::<&str, Vec<String>>::new();
-    for case in &cases {
+    let mut skipped = BTreeMap::<&str, Vec<String>>::new();
+    for case in &golden::cases(directory) {
         if let Some(feature) = case.unsupported() {
             skipped.entry(feature).or_default().push(case.name.clone());
             continue;
@@ -48,4 +45,47 @@ fn every_step_equals_vllm() {
     println!("{compared} files, {steps} steps compared, {} differ", differences.len());
     assert!(differences.is_empty(), "{}", differences.join("\n"));
     assert!(compared > 0, "no golden file was compared in {}", directory.display());
+}
+
+#[test]
+fn every_step_equals_vllm() {
+    let directory = directory();
+    if !directory.join("golden").is_dir() {
+        println!("skipped: {} is absent", directory.display());
+        return;
+    }
+    compare_all(&directory);
+}
+
+/// Fresh random scenarios on every run, against the reference model that equals vLLM on all its files. The seed
+/// is printed; `TIERSCOPE_SEED` repeats it, `TIERSCOPE_CASES` sets the number of scenarios.
+#[test]
+fn every_step_equals_the_reference_model_on_fresh_scenarios() {
+    let tools = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/conformance/tools");
+    if !tools.join("refmodel.py").is_file() {
+        println!("skipped: {} is absent", tools.display());
+        return;
+    }
+    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the clock is past 1970");
+    let seed = number("TIERSCOPE_SEED").unwrap_or(now.as_secs() % 1_000_000);
+    let cases = number("TIERSCOPE_CASES").unwrap_or(200);
+    println!("seed {seed}: TIERSCOPE_SEED={seed} cargo nextest run -p tierscope-tests conformance repeats it");
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("conformance-{seed}"));
+    for part in ["scenarios", "golden"] {
+        std::fs::create_dir_all(folder.join(part)).expect("a folder for the scenarios");
+    }
+    let python = |tool: &str, arguments: &[String]| {
+        let run = Command::new("python3").arg(tools.join(tool)).args(arguments).output();
+        let run = run.expect("python3 runs the reference model");
+        assert!(run.status.success(), "{tool}: {}", String::from_utf8_lossy(&run.stderr));
+    };
+    let shown = |path: &Path| path.display().to_string();
+    python("fuzz.py", &[cases.to_string(), seed.to_string(), shown(&folder.join("scenarios"))]);
+    let made = std::fs::read_dir(folder.join("scenarios")).expect("the scenarios can be listed");
+    let mut arguments = vec!["--emit".to_owned(), shown(&folder.join("golden"))];
+    arguments.extend(made.map(|entry| shown(&entry.expect("an entry can be read").path())));
+    python("refmodel.py", &arguments);
+    compare_all(&folder);
+    std::fs::remove_dir_all(&folder).expect("the scenarios are removed once they agree");
 }

@@ -336,7 +336,7 @@ impl Changes {
 fn pass_of(command: Command) -> Option<PassId> {
     match command {
         Command::StartPass(plan) => Some(plan.pass),
-        Command::PollAgain => None,
+        Command::PollAgain | Command::StartOffload(_) => None,
     }
 }
 

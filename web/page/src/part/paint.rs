@@ -35,9 +35,14 @@ pub(crate) fn paint(canvas: &HtmlCanvasElement, picture: &Picture<'_>) {
     let _ = context.scale(picture.ratio, picture.ratio);
     let Some(board) = picture.board else { return };
     let brush = Brush { context: &context, palette: picture.palette, side: picture.grid.side_px() };
+    // Thousands of tiny cells: all of one colour at once.
+    let mut tiny = [const { Vec::new() }; BlockState::ALL.len()];
     for (cell, totals) in board.cells.iter().enumerate() {
         let at = picture.grid.corner(cell);
         match legend::state_of(totals) {
+            Some(state) if brush.is_tiny() && totals.capacity() == totals.of(state) => {
+                tiny[state as usize].push(at)
+            }
             Some(state) if totals.capacity() == totals.of(state) => brush.block(at, state),
             Some(_) => brush.shares(at, totals),
             None => {}
@@ -47,6 +52,9 @@ pub(crate) fn paint(canvas: &HtmlCanvasElement, picture: &Picture<'_>) {
         {
             brush.label(at, label);
         }
+    }
+    for state in BlockState::ALL {
+        brush.squares(&tiny[state as usize], state);
     }
     if let Some(cell) = picture.pointed {
         brush.ring(picture.grid.corner(cell));
@@ -82,22 +90,35 @@ impl Brush<'_> {
         }
     }
 
-    /// A cell of one state.
+    fn is_tiny(&self) -> bool {
+        self.side < SHAPES_FROM_PX
+    }
+
+    /// Plain squares of one state.
+    fn squares(&self, corners: &[(f64, f64)], state: BlockState) {
+        if corners.is_empty() {
+            return;
+        }
+        self.context.set_fill_style_str(&self.colour(state));
+        self.context.begin_path();
+        for &(x, y) in corners {
+            self.context.rect(x, y, self.side, self.side);
+        }
+        self.context.fill();
+    }
+
+    /// A cell of one state, large enough for its shape.
     fn block(&self, at: (f64, f64), state: BlockState) {
-        let shaped = self.side >= SHAPES_FROM_PX;
         let colour = self.colour(state);
         self.context.set_fill_style_str(&colour);
         self.context.set_stroke_style_str(&colour);
         match state {
-            BlockState::Free if shaped => self.hollow(at),
-            BlockState::Reserved if shaped => self.hatched(at),
+            BlockState::Free => self.hollow(at),
+            BlockState::Reserved => self.hatched(at),
             _ => {
                 self.rect(at, self.side);
                 self.context.fill();
             }
-        }
-        if !shaped {
-            return;
         }
         let surface = self.palette.surface.css();
         match state {
@@ -145,6 +166,9 @@ impl Brush<'_> {
         let capacity = f64::from(totals.capacity().max(1));
         let mut bottom = y + self.side;
         for state in [Active, Shared, Cached, Reserved, Free] {
+            if totals.of(state) == 0 {
+                continue;
+            }
             let height = self.side * f64::from(totals.of(state)) / capacity;
             self.context.set_fill_style_str(&self.colour(state));
             self.context.fill_rect(x, bottom - height, self.side, height);
