@@ -11,7 +11,8 @@ fn main() {
         let folder = root.join(folder);
         println!("cargo::rerun-if-changed={}", folder.display());
         for path in scenarios(&folder) {
-            let shown = path.strip_prefix(root.parent().expect("tests lie in the repository")).unwrap_or(&path);
+            let shown =
+                path.strip_prefix(root.parent().expect("tests lie in the repository")).unwrap_or(&path);
             let name = shown.display().to_string().replace("tests/../", "");
             writeln!(list, "    ({name:?}, include_str!({:?})),", path.display().to_string())
                 .expect("a string takes all text");

@@ -7,7 +7,8 @@ fn scenarios_show_what_they_expect() {
     let mut failed = Vec::new();
     for (name, text) in SCENARIOS {
         let (_, failures) = report(text);
-        failed.extend(failures.iter().map(|f| format!("{name}:{}: {}: found {}", f.line, f.expected, f.found)));
+        failed
+            .extend(failures.iter().map(|f| format!("{name}:{}: {}: found {}", f.line, f.expected, f.found)));
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use tierscope_engine::{
-    Admission, Arrival, Below, Command, DraftMethod, Engine, EngineConfig, EvictionPolicy, Fact, Input, Presence,
-    Rank, Sampled, SchedulingPolicy, Speculation,
+    Admission, Arrival, Below, Command, DraftMethod, Engine, EngineConfig, EvictionPolicy, Fact, Input,
+    Presence, Rank, Sampled, SchedulingPolicy, Speculation,
 };
 use tierscope_units::{PassId, RequestId, SequenceHash, SimTime, SlotId, Span, TokenRun, TransferId};
 
@@ -26,7 +26,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let arrive = (0..3_u64, 0..14_u32, 1..14_u32, 1..16_u32, 0..3_i32).prop_map(
         |(family, shared, own, output, priority)| Step::Arrive { family, shared, own, output, priority },
     );
-    let transfer = (0..4_usize, any::<bool>()).prop_map(|(which, succeeded)| Step::EndTransfer { which, succeeded });
+    let transfer =
+        (0..4_usize, any::<bool>()).prop_map(|(which, succeeded)| Step::EndTransfer { which, succeeded });
     let one = prop_oneof![
         4 => arrive,
         1 => (0..8_usize).prop_map(Step::Cancel),
@@ -40,12 +41,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 fn configs() -> impl Strategy<Value = EngineConfig> {
     let sizes = (prop::sample::select(vec![1, 2, 4, 8]), 3..24_u32, 1..6_u32, 4..40_u32);
     let speculation = prop::option::of((1..4_u32, 0..4_usize));
-    let below = prop::option::of(prop::sample::select(vec![Presence::Copied, Presence::Always, Presence::Never]));
+    let below =
+        prop::option::of(prop::sample::select(vec![Presence::Copied, Presence::Always, Presence::Never]));
     let eviction =
         prop::sample::select(vec![EvictionPolicy::Lru, EvictionPolicy::Lineage, EvictionPolicy::TinyLfu]);
     let switches = prop::collection::vec(any::<bool>(), 4);
     (sizes, speculation, below, eviction, switches).prop_map(|(sizes, speculation, below, eviction, on)| {
-        let methods = [DraftMethod::Ngram, DraftMethod::DraftModel, DraftMethod::Eagle, DraftMethod::EagleDrop];
+        let methods =
+            [DraftMethod::Ngram, DraftMethod::DraftModel, DraftMethod::Eagle, DraftMethod::EagleDrop];
         EngineConfig {
             block_size_tokens: sizes.0,
             g1_blocks: sizes.1,
@@ -114,7 +117,9 @@ impl World {
             Step::EndPass { accepted } => self.end_pass(now, accepted),
             Step::EndTransfer { which, succeeded } if !self.transfers.is_empty() => {
                 let transfer = self.transfers.swap_remove(which % self.transfers.len());
-                self.engine.handle(now, Input::TransferEnded { transfer, succeeded }).expect("it is under way");
+                self.engine
+                    .handle(now, Input::TransferEnded { transfer, succeeded })
+                    .expect("it is under way");
             }
             // A reset that finds blocks in use is refused; that is an answer.
             Step::Reset { preempt } => {
@@ -175,11 +180,17 @@ impl World {
                 }
                 Fact::Removed { blocks } => {
                     for block in log.blocks(*blocks) {
-                        prop_assert_eq!(self.stored.remove(&block.slot), Some(block.hash), "removed, never stored");
+                        prop_assert_eq!(
+                            self.stored.remove(&block.slot),
+                            Some(block.hash),
+                            "removed, never stored"
+                        );
                     }
                 }
                 Fact::Preempted { request, .. } => *self.preemptions.entry(*request).or_default() += 1,
-                Fact::Finished { request, .. } | Fact::Rejected { request, .. } | Fact::Cancelled { request, .. } => {
+                Fact::Finished { request, .. }
+                | Fact::Rejected { request, .. }
+                | Fact::Cancelled { request, .. } => {
                     prop_assert!(self.live.remove(request), "a request ends once");
                 }
                 _ => {}
@@ -205,9 +216,18 @@ impl World {
             };
             self.play(&step)?;
         }
-        prop_assert!(self.live.is_empty(), "R3: nothing will wake {:?}: {:?}", self.live, self.engine.census());
+        prop_assert!(
+            self.live.is_empty(),
+            "R3: nothing will wake {:?}: {:?}",
+            self.live,
+            self.engine.census()
+        );
         let occupancy = self.engine.g1().occupancy();
-        prop_assert_eq!((occupancy.active, occupancy.reserved, occupancy.source_hold), (0, 0, 0), "nothing is held");
+        prop_assert_eq!(
+            (occupancy.active, occupancy.reserved, occupancy.source_hold),
+            (0, 0, 0),
+            "nothing is held"
+        );
         Ok(())
     }
 }

@@ -1,7 +1,8 @@
 //! vLLM's configuration as the engine's.
 
 use tierscope_engine::{
-    Admission, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, Row, SchedulingPolicy, Speculation,
+    Acquisition, Admission, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, HashDeletion, Row,
+    SchedulingPolicy, Speculation, Victim,
 };
 use tierscope_units::SlotId;
 
@@ -29,6 +30,9 @@ pub(crate) fn of(case: &Case) -> EngineConfig {
             true => Admission::FullPrompt,
             false => Admission::NextChunk,
         },
+        victim: Victim::ByPolicy,
+        acquisition: Acquisition::AllOrNothing,
+        hash_deletion: HashDeletion::OnReuse,
         policy: match case.config["policy"].as_str() {
             Some("priority") => SchedulingPolicy::Priority,
             _ => SchedulingPolicy::Fcfs,

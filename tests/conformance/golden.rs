@@ -30,7 +30,9 @@ fn read(directory: &Path, name: String) -> Case {
     let text = |path: &Path| {
         std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     };
-    let json = |text: &str| -> Value { serde_json::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}")) };
+    let json = |text: &str| -> Value {
+        serde_json::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"))
+    };
     let scenario = json(&text(&directory.join(format!("scenarios/{name}.json"))));
     let golden = text(&directory.join(format!("golden/{name}.jsonl")));
     let mut lines: Vec<Value> = golden.lines().map(json).collect();

@@ -70,7 +70,9 @@ fn every_step_equals_the_reference_model_on_fresh_scenarios() {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the clock is past 1970");
     let seed = number("TIERSCOPE_SEED").unwrap_or(now.as_secs() % 1_000_000);
     let cases = number("TIERSCOPE_CASES").unwrap_or(200);
-    println!("seed {seed}: TIERSCOPE_SEED={seed} cargo nextest run -p tierscope-tests conformance repeats it");
+    println!(
+        "seed {seed}: TIERSCOPE_SEED={seed} cargo nextest run -p tierscope-tests conformance repeats it"
+    );
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("conformance-{seed}"));
     for part in ["scenarios", "golden"] {
         std::fs::create_dir_all(folder.join(part)).expect("a folder for the scenarios");

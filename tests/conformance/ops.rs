@@ -75,10 +75,14 @@ impl Ops {
                     ops.push(Op::Alloc(log.blocks(*missing).iter().map(|block| block.slot.0 + 1).collect()));
                 }
                 Fact::Removed { blocks } => {
-                    ops.extend(log.blocks(*blocks).iter().map(|block| Op::Evict(block.slot.0 + 1, block.hash)));
+                    ops.extend(
+                        log.blocks(*blocks).iter().map(|block| Op::Evict(block.slot.0 + 1, block.hash)),
+                    );
                 }
                 Fact::Stored { blocks, .. } => {
-                    ops.extend(log.blocks(*blocks).iter().map(|block| Op::Store(block.slot.0 + 1, block.hash)));
+                    ops.extend(
+                        log.blocks(*blocks).iter().map(|block| Op::Store(block.slot.0 + 1, block.hash)),
+                    );
                 }
                 Fact::Preempted { request, .. } => ops.push(Op::Preempt(names[request.0 as usize].clone())),
                 _ => {}

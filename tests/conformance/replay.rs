@@ -65,7 +65,8 @@ struct Replay<'a> {
 impl<'a> Replay<'a> {
     fn new(case: &'a Case) -> Self {
         let requests = case.scenario["requests"].as_array().expect("a scenario has requests");
-        let names: Vec<String> = requests.iter().map(|r| r["id"].as_str().expect("an id").to_owned()).collect();
+        let names: Vec<String> =
+            requests.iter().map(|r| r["id"].as_str().expect("an id").to_owned()).collect();
         Self {
             case,
             engine: Engine::new(config::of(case)),
@@ -220,7 +221,9 @@ impl<'a> Replay<'a> {
         }
         let show = |list: &[(&Row, Vec<SlotId>)]| -> Vec<Value> {
             list.iter()
-                .map(|(row, slots)| json!([self.name(row.request), row.tokens, row.computed_before, blocks(slots)]))
+                .map(|(row, slots)| {
+                    json!([self.name(row.request), row.tokens, row.computed_before, blocks(slots)])
+                })
                 .collect()
         };
         put(got, "new", show(&lists[0]));
@@ -240,13 +243,20 @@ impl<'a> Replay<'a> {
             got.insert("run_q".into(), engine.running().map(|id| self.name(id)).collect());
             got.insert("wait_q".into(), engine.waiting().map(|id| self.name(id)).collect());
         }
-        let drafts: Map<String, Value> =
-            rows.iter().filter(|row| row.drafts > 0).map(|row| (self.text(row.request), json!(row.drafts))).collect();
+        let drafts: Map<String, Value> = rows
+            .iter()
+            .filter(|row| row.drafts > 0)
+            .map(|row| (self.text(row.request), json!(row.drafts)))
+            .collect();
         if !drafts.is_empty() {
             got.insert("spec".into(), Value::Object(drafts));
         }
         if !self.is_async {
-            put(got, "spec_padded", rows.iter().filter(|row| row.padded).map(|row| self.name(row.request)).collect());
+            put(
+                got,
+                "spec_padded",
+                rows.iter().filter(|row| row.padded).map(|row| self.name(row.request)).collect(),
+            );
         }
         let preempted = reset.iter().chain(&changes.preempted);
         put(got, "preempted", preempted.map(|&id| self.name(id)).collect());
@@ -257,7 +267,8 @@ impl<'a> Replay<'a> {
     /// The end of a pass: who sampled, who finished.
     fn update(&mut self, now: SimTime, step: u64, pass: Option<PassId>, got: &mut Map<String, Value>) {
         let rows = pass.map_or(Vec::new(), |pass| self.engine.rows_of(pass).to_vec());
-        let outputs = |engine: &Engine| rows.iter().map(|row| engine.output_tokens(row.request)).collect::<Vec<_>>();
+        let outputs =
+            |engine: &Engine| rows.iter().map(|row| engine.output_tokens(row.request)).collect::<Vec<_>>();
         let sampled: Vec<Sampled> = rows
             .iter()
             .zip(outputs(&self.engine))
@@ -353,9 +364,10 @@ fn blocks(slots: &[SlotId]) -> Value {
 
 /// FNV-1a 64 over numbers as little-endian words of 32 bits, as the golden files have it.
 pub(crate) fn hex(numbers: impl IntoIterator<Item = u32>) -> String {
-    let hash = numbers.into_iter().flat_map(u32::to_le_bytes).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash =
+        numbers.into_iter().flat_map(u32::to_le_bytes).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
     format!("{hash:016x}")
 }
 

@@ -80,8 +80,93 @@ pub(crate) fn take(engine: &Engine) -> Vec<CensusRow> {
             owner: engine.worker,
             wakeup: r.dependency.map(Wakeup::Transfer).or(wakeup),
             held_blocks: r.blocks.len() as u32,
-            needed_blocks: r.tokens.div_ceil(engine.config.block_size_tokens),
+            needed_blocks: (r.tokens + r.drafts).div_ceil(engine.config.block_size_tokens),
         })
     };
     engine.requests.ids().filter_map(row).collect()
 }
+
+/// One request waits for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// Who waits.
+    pub request: RequestId,
+    /// For whom.
+    pub waits_for: RequestId,
+    /// For what.
+    pub reason: Reason,
+}
+
+/// Why one request waits for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It needs more blocks, and the other holds some.
+    Blocks {
+        /// Blocks that it lacks.
+        lacking: u32,
+        /// Blocks that the other holds.
+        held: u32,
+    },
+    /// It stands behind the other in the line.
+    Line,
+}
+
+/// A shortest cycle of requests that wait for each other, if nothing will wake them (rule R3); else nothing.
+pub(crate) fn wait_cycle(engine: &Engine) -> Vec<Wait> {
+    let rows = take(engine);
+    let asleep: Vec<&CensusRow> = rows.iter().filter(|row| row.wakeup.is_none()).collect();
+    let head = engine.waiting().next();
+    let waits_of = |row: &CensusRow| -> Vec<Wait> {
+        let request = row.request;
+        let in_line = matches!(row.phase, CensusPhase::Waiting | CensusPhase::Preempted);
+        if let Some(head) = head.filter(|&head| in_line && head != request) {
+            return vec![Wait { request, waits_for: head, reason: Reason::Line }];
+        }
+        let others = asleep.iter().filter(|other| other.request != request && other.held_blocks > 0);
+        let lacking = row.needed_blocks.saturating_sub(row.held_blocks);
+        let wait = |other: &&&CensusRow| Wait {
+            request,
+            waits_for: other.request,
+            reason: Reason::Blocks { lacking, held: other.held_blocks },
+        };
+        others.map(|other| wait(&other)).collect()
+    };
+    let edges: Vec<Vec<Wait>> = asleep.iter().map(|row| waits_of(row)).collect();
+    let place = |id: RequestId| asleep.iter().position(|row| row.request == id);
+    shortest_cycle(&edges, place)
+}
+
+/// Breadth first from each request in turn.
+fn shortest_cycle(edges: &[Vec<Wait>], place: impl Fn(RequestId) -> Option<usize>) -> Vec<Wait> {
+    let mut best: Vec<Wait> = Vec::new();
+    for start in 0..edges.len().min(CYCLE_STARTS_MAX) {
+        let mut reached: Vec<Option<Wait>> = vec![None; edges.len()];
+        let mut queue = std::collections::VecDeque::from([start]);
+        while let Some(at) = queue.pop_front() {
+            for &wait in &edges[at] {
+                let Some(next) = place(wait.waits_for) else { continue };
+                if reached[next].is_none() {
+                    reached[next] = Some(wait);
+                    queue.push_back(next);
+                }
+            }
+        }
+        let mut cycle = Vec::new();
+        let mut at = start;
+        while let Some(wait) = reached[at] {
+            cycle.push(wait);
+            at = place(wait.request).unwrap_or(start);
+            if at == start {
+                break;
+            }
+        }
+        cycle.reverse();
+        if !cycle.is_empty() && (best.is_empty() || cycle.len() < best.len()) {
+            best = cycle;
+        }
+    }
+    best
+}
+
+/// A cycle, if there is one, goes through one of the first requests: the head of the line or one that holds.
+const CYCLE_STARTS_MAX: usize = 64;

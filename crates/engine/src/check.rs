@@ -104,7 +104,8 @@ impl BlockPool {
     }
 
     fn check_index(&self) -> Result<(), String> {
-        let registered: Vec<_> = (0..).map(SlotId).zip(&self.slots).filter(|(_, slot)| slot.hash.0 != 0).collect();
+        let registered: Vec<_> =
+            (0..).map(SlotId).zip(&self.slots).filter(|(_, slot)| slot.hash.0 != 0).collect();
         for (id, slot) in &registered {
             let first = self.index.get(&self.slots, slot.hash);
             let chain = std::iter::successors(first, |at| {

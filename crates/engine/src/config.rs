@@ -33,8 +33,14 @@ pub struct EngineConfig {
     pub prefill_schedule_interval: u32,
     /// What must fit before a waiting request is admitted.
     pub admission: Admission,
-    /// Who goes first, and who is preempted.
+    /// Who goes first.
     pub policy: SchedulingPolicy,
+    /// Who is preempted when a running request finds no room.
+    pub victim: Victim,
+    /// Whether a refused admission keeps what it could get.
+    pub acquisition: Acquisition,
+    /// When the content of a preempted request's blocks is forgotten.
+    pub hash_deletion: HashDeletion,
     /// Whether a pass is scheduled before the output of the one under way is known.
     pub async_scheduling: bool,
     /// Draft tokens that are verified in the next pass.
@@ -97,6 +103,37 @@ pub enum Presence {
     Never,
 }
 
+/// Who is preempted for want of capacity (rule P1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Victim {
+    /// As vLLM does: under FCFS the request admitted last, under priority the last in that order.
+    ByPolicy,
+    /// The one with the fewest computed tokens: the least to compute again.
+    LeastComputed,
+    /// Nobody: who finds no room waits with all that it holds. Two such requests stop each other for ever;
+    /// kept to show that.
+    Nobody,
+}
+
+/// What a refused admission leaves behind (rule T1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acquisition {
+    /// Nothing: all or nothing.
+    AllOrNothing,
+    /// The blocks that it could get, held while it waits for the others. The fault that the transactions
+    /// mend; kept to show it.
+    Partial,
+}
+
+/// When the content of a preempted request's blocks is forgotten (rule P1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HashDeletion {
+    /// When a slot is taken for something else, as vLLM does: the request finds its own blocks again.
+    OnReuse,
+    /// When the request is preempted: it computes everything again.
+    OnEviction,
+}
+
 /// Speculative decoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Speculation {
@@ -143,7 +180,9 @@ impl EngineConfig {
     /// Slots that every row reserves ahead of its tokens.
     pub(crate) fn lookahead_tokens(&self) -> u32 {
         match self.draft_method() {
-            Some(DraftMethod::DraftModel | DraftMethod::Eagle | DraftMethod::EagleDrop) => self.draft_tokens(),
+            Some(DraftMethod::DraftModel | DraftMethod::Eagle | DraftMethod::EagleDrop) => {
+                self.draft_tokens()
+            }
             Some(DraftMethod::Ngram) | None => 0,
         }
     }
@@ -183,6 +222,9 @@ impl Default for EngineConfig {
             prefill_schedule_interval: 1,
             admission: Admission::FullPrompt,
             policy: SchedulingPolicy::Fcfs,
+            victim: Victim::ByPolicy,
+            acquisition: Acquisition::AllOrNothing,
+            hash_deletion: HashDeletion::OnReuse,
             async_scheduling: false,
             speculation: None,
             below: None,

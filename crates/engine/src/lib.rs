@@ -22,9 +22,12 @@ mod request;
 mod schedule;
 
 pub use block::{BlockPool, SlotState};
-pub use census::{CensusPhase, CensusRow, Wakeup};
+pub use census::{CensusPhase, CensusRow, Reason, Wait, Wakeup};
 pub use command::{Command, OffloadPlan, PassPlan};
-pub use config::{Admission, Below, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, Presence, SchedulingPolicy, Speculation};
+pub use config::{
+    Acquisition, Admission, Below, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, HashDeletion,
+    Presence, SchedulingPolicy, Speculation, Victim,
+};
 pub use fact::{BlockList, BlockRef, Caller, Fact, FactLog, Occupancy, PassStart, Rejection};
 pub use input::{Arrival, Input, Rank, Sampled};
 pub use machine::{Engine, InputError};

@@ -12,7 +12,7 @@ use tierscope_units::{PassId, RequestId, SimTime, SlotId, TransferId, TxnId, Wor
 
 use crate::block::BlockPool;
 use crate::block::transaction::Hits;
-use crate::census::{self, CensusRow};
+use crate::census::{self, CensusRow, Wait};
 use crate::command::{Command, OffloadPlan};
 use crate::config::{EngineConfig, Fidelity};
 use crate::fact::{BlockRef, Fact, FactLog, Rejection};
@@ -80,7 +80,9 @@ impl std::fmt::Display for InputError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::DuplicateRequest(id) => write!(f, "{id:?} arrived before: each number arrives once"),
-            Self::UnknownRequest(id) => write!(f, "{id:?} never arrived: only requests that arrived can be cancelled"),
+            Self::UnknownRequest(id) => {
+                write!(f, "{id:?} never arrived: only requests that arrived can be cancelled")
+            }
             Self::StalePass(id) => write!(f, "{id:?} is not the oldest under way: passes end once, in order"),
             Self::StaleTransfer(id) => write!(f, "{id:?} is not under way: each transfer ends once"),
             Self::CacheInUse => write!(f, "blocks are in use: the prefix cache can be dropped when none is"),
@@ -185,15 +187,14 @@ impl Engine {
         self.requests.mark_arrived(request);
         let prompt: u64 = arrival.prompt.iter().map(|run| u64::from(run.len)).sum();
         let shown = u32::try_from(prompt).unwrap_or(u32::MAX);
-        self.facts.push(
-            now,
-            Fact::Arrived { request, prompt_tokens: shown, output_tokens: arrival.output_tokens },
-        );
+        self.facts
+            .push(now, Fact::Arrived { request, prompt_tokens: shown, output_tokens: arrival.output_tokens });
         if let Err(reason) = self.servable(prompt, arrival.output_tokens) {
             self.facts.push(now, Fact::Rejected { request, reason });
             return Ok(());
         }
-        let tokens_max = (prompt + u64::from(arrival.output_tokens)).min(u64::from(self.config.max_model_len));
+        let tokens_max =
+            (prompt + u64::from(arrival.output_tokens)).min(u64::from(self.config.max_model_len));
         let live = self.requests.insert(arrival, shown, tokens_max as u32, self.config.block_size_tokens);
         self.waiting.join(live, arrival.rank);
         Ok(())
@@ -346,6 +347,11 @@ impl Engine {
     /// Roughly the memory that a copy of this state takes, in bytes.
     pub fn state_bytes(&self) -> usize {
         self.pool.state_bytes() + self.requests.state_bytes()
+    }
+
+    /// The requests that wait for each other, if nothing will wake them (rule R3).
+    pub fn wait_cycle(&self) -> Vec<Wait> {
+        census::wait_cycle(self)
     }
 
     /// Who waits for what (rule R3).

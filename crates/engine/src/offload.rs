@@ -96,7 +96,9 @@ impl Engine {
         let deadline = now.checked_add(below.copy_estimate).unwrap_or(now);
         let blocks = self.facts.list(evicted.held.iter().copied());
         self.facts.push(now, Fact::OffloadStarted { transfer, blocks });
-        self.offloads.under_way.insert(transfer, Offload { sources: evicted.held, deadline, waiters: Vec::new() });
+        self.offloads
+            .under_way
+            .insert(transfer, Offload { sources: evicted.held, deadline, waiters: Vec::new() });
         self.offloads.to_start.push(transfer);
         Some(Below::Pending(Dependency { transfer, deadline }))
     }
@@ -136,7 +138,10 @@ impl Engine {
     pub(crate) fn check_offloads(&self) -> Result<(), String> {
         let sources: usize = self.offloads.under_way.values().map(|offload| offload.sources.len()).sum();
         if sources != self.pool.source_hold as usize {
-            return Err(format!("{} slots are held as sources, transfers hold {sources}", self.pool.source_hold));
+            return Err(format!(
+                "{} slots are held as sources, transfers hold {sources}",
+                self.pool.source_hold
+            ));
         }
         for id in self.requests.ids() {
             let live = self.requests.find(id).unwrap_or_default();

@@ -247,7 +247,13 @@ impl Requests {
         self.entries.len() * size_of::<Request>() + self.live.len() * 5
     }
 
-    pub(crate) fn insert(&mut self, arrival: &Arrival<'_>, prompt_tokens: u32, tokens_max: u32, block: u32) -> Live {
+    pub(crate) fn insert(
+        &mut self,
+        arrival: &Arrival<'_>,
+        prompt_tokens: u32,
+        tokens_max: u32,
+        block: u32,
+    ) -> Live {
         let at = self.vacant.pop().unwrap_or_else(|| {
             self.entries.push(Request::vacant());
             self.entries.len() as Live - 1

@@ -241,8 +241,15 @@ mod tests {
             "#]],
         );
         let (txn, caller) = (TxnId(3), Caller::DecodeGrowth);
-        let acquired =
-            Fact::Acquired { txn, request, caller, active_hits: 1, cached_hits: 2, missing: blocks, victims: 2 };
+        let acquired = Fact::Acquired {
+            txn,
+            request,
+            caller,
+            active_hits: 1,
+            cached_hits: 2,
+            missing: blocks,
+            victims: 2,
+        };
         check(
             acquired,
             expect![[r#"

@@ -5,7 +5,10 @@
 //! the same hash in another folder and in the page.
 
 use serde_json::{Map, Value, json};
-use tierscope_engine::{Admission, DraftMethod, EvictionPolicy, Fidelity, Presence, SchedulingPolicy};
+use tierscope_engine::{
+    Acquisition, Admission, DraftMethod, EvictionPolicy, Fidelity, HashDeletion, Presence, SchedulingPolicy,
+    Victim,
+};
 use tierscope_units::{Digest, Span};
 
 use crate::SCHEMA_VERSION;
@@ -35,7 +38,8 @@ impl Scenario {
                 Presence::Always => "always",
                 Presence::Never => "never",
             };
-            let below = json!({"present": present, "copy_ms": ms(script.copy), "fail_every": script.fail_every});
+            let below =
+                json!({"present": present, "copy_ms": ms(script.copy), "fail_every": script.fail_every});
             form.insert("below".into(), below);
         }
         if let Some(slo) = &self.slo {
@@ -88,6 +92,19 @@ impl Scenario {
             "policy": match engine.policy {
                 SchedulingPolicy::Fcfs => "fcfs",
                 SchedulingPolicy::Priority => "priority",
+            },
+            "victim": match engine.victim {
+                Victim::ByPolicy => "by_policy",
+                Victim::LeastComputed => "least_computed",
+                Victim::Nobody => "nobody",
+            },
+            "acquisition": match engine.acquisition {
+                Acquisition::AllOrNothing => "all_or_nothing",
+                Acquisition::Partial => "partial",
+            },
+            "hash_deletion": match engine.hash_deletion {
+                HashDeletion::OnReuse => "on_reuse",
+                HashDeletion::OnEviction => "on_eviction",
             },
             "fidelity": match engine.fidelity {
                 Fidelity::Mended => "mended",

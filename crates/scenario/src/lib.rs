@@ -35,8 +35,8 @@ pub use expectation::{
 pub use hardware::Hardware;
 pub use problem::Problem;
 pub use scenario::{
-    ArrivalProcess, BelowScript, InlinePrompt, InlineRequest, InlineStart, Lengths, Scenario, SharedPrefix, Slo,
-    Synthetic, TraceSpec, WorkloadSpec,
+    ArrivalProcess, BelowScript, InlinePrompt, InlineRequest, InlineStart, Lengths, Scenario, SharedPrefix,
+    Slo, Synthetic, TraceSpec, WorkloadSpec,
 };
 pub use set::{default_for_trace, default_text_for_trace, set};
 pub use timing::{Polynomial, Roofline, Timing};

@@ -1,6 +1,6 @@
 //! Who waits for what, over the machine and the world (rule R3): also the requests that have not arrived.
 
-use tierscope_engine::Wakeup;
+use tierscope_engine::{Reason, Wait, Wakeup};
 use tierscope_report::{Census, CensusRow};
 use tierscope_scenario::Start;
 use tierscope_units::RequestId;
@@ -43,7 +43,17 @@ pub fn census(simulation: &Simulation) -> Census {
             needed_blocks: 0,
         });
     }
-    Census { rows, wait_cycle: Vec::new() }
+    Census { rows, wait_cycle: engine.wait_cycle().into_iter().map(in_words).collect() }
+}
+
+fn in_words(wait: Wait) -> String {
+    let Wait { request, waits_for, reason } = wait;
+    match reason {
+        Reason::Line => format!("request {request} stands in the line behind request {waits_for}"),
+        Reason::Blocks { lacking, held } => {
+            format!("request {request} lacks {lacking} blocks, and request {waits_for} holds {held}")
+        }
+    }
 }
 
 /// Requests that follow one that is live now.

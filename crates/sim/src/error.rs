@@ -15,9 +15,12 @@ pub enum RunError {
 
 impl std::fmt::Display for RunError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let years = "584 years; smaller coefficients in [timing] or shorter delays in [workload] keep it in range";
+        let years =
+            "584 years; smaller coefficients in [timing] or shorter delays in [workload] keep it in range";
         match self {
-            Self::PassPastEndOfTime(pass) => write!(f, "pass {pass} would end past the end of time ({years})"),
+            Self::PassPastEndOfTime(pass) => {
+                write!(f, "pass {pass} would end past the end of time ({years})")
+            }
             Self::TransferPastEndOfTime(transfer) => {
                 write!(f, "transfer {transfer} would end past the end of time ({years})")
             }

@@ -70,12 +70,16 @@ fn check_order(
     let place = |id: RequestId| match (facts.request(id), milestone) {
         (None, _) => Err(no_such(id)),
         (Some(found), Milestone::Starts) => found.start_order.ok_or(format!("request {id} never starts")),
-        (Some(found), Milestone::Finishes) => found.finish_order.ok_or(format!("request {id} never finishes")),
+        (Some(found), Milestone::Finishes) => {
+            found.finish_order.ok_or(format!("request {id} never finishes"))
+        }
     };
     match (place(request), place(other)) {
         (Err(found), _) | (_, Err(found)) => Some(found),
         (Ok(a), Ok(b)) if (a < b) == before => None,
-        (Ok(a), Ok(b)) => Some(format!("request {request} is number {a} and request {other} number {b} in that order")),
+        (Ok(a), Ok(b)) => {
+            Some(format!("request {request} is number {a} and request {other} number {b} in that order"))
+        }
     }
 }
 

@@ -62,7 +62,8 @@ impl Queue {
 
     /// Every event to come, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (SimTime, Event)> {
-        let mut all: Vec<_> = self.heap.iter().map(|Reverse((at, rank, seq, event))| (*at, *rank, *seq, *event)).collect();
+        let mut all: Vec<_> =
+            self.heap.iter().map(|Reverse((at, rank, seq, event))| (*at, *rank, *seq, *event)).collect();
         all.sort_unstable();
         all.into_iter().map(|(at, .., event)| (at, event))
     }
@@ -82,12 +83,15 @@ mod tests {
         queue.push(early, Event::Arrives(RequestId(3)));
         queue.push(early, Event::PassEnds(PassId(9)));
         let order: Vec<Event> = std::iter::from_fn(|| queue.pop_at(early)).collect();
-        assert_eq!(order, [
-            Event::PassEnds(PassId(9)),
-            Event::Arrives(RequestId(7)),
-            Event::Arrives(RequestId(3)),
-            Event::Cancels(RequestId(1)),
-        ]);
+        assert_eq!(
+            order,
+            [
+                Event::PassEnds(PassId(9)),
+                Event::Arrives(RequestId(7)),
+                Event::Arrives(RequestId(3)),
+                Event::Cancels(RequestId(1)),
+            ]
+        );
         assert_eq!(queue.next_time(), Some(late));
     }
 }

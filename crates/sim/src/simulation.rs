@@ -221,7 +221,10 @@ impl Simulation {
             return;
         }
         for (_, fact) in log.iter() {
-            if let Fact::Finished { request, .. } | Fact::Rejected { request, .. } | Fact::Cancelled { request, .. } = fact {
+            if let Fact::Finished { request, .. }
+            | Fact::Rejected { request, .. }
+            | Fact::Cancelled { request, .. } = fact
+            {
                 self.just_ended.push(*request);
             }
         }

@@ -49,7 +49,13 @@ mod tests {
     use super::*;
 
     fn pass(prefill_tokens: u32, decode_rows: u32) -> PassPlan {
-        PassPlan { prefill_tokens, decode_rows, active_blocks: 50, capacity_blocks: 100, ..PassPlan::default() }
+        PassPlan {
+            prefill_tokens,
+            decode_rows,
+            active_blocks: 50,
+            capacity_blocks: 100,
+            ..PassPlan::default()
+        }
     }
 
     #[test]
@@ -72,7 +78,11 @@ mod tests {
         };
         assert_eq!(duration(&timing, &pass(3, 0)), Some(Span::from_ns(31)));
         assert_eq!(duration(&timing, &pass(3, 2)), Some(Span::from_ns(36)));
-        let endless = Timing::Fixed { prefill_per_token: Span::from_ns(u64::MAX), decode: Span::ZERO, overhead: Span::ZERO };
+        let endless = Timing::Fixed {
+            prefill_per_token: Span::from_ns(u64::MAX),
+            decode: Span::ZERO,
+            overhead: Span::ZERO,
+        };
         assert_eq!(duration(&endless, &pass(2, 0)), None);
     }
 }

@@ -35,7 +35,9 @@ impl SequenceHash {
         let mut open: Option<TokenRun> = None;
         for run in runs {
             match &mut open {
-                Some(last) if last.start.wrapping_add(u64::from(last.len)) == run.start => last.len += run.len,
+                Some(last) if last.start.wrapping_add(u64::from(last.len)) == run.start => {
+                    last.len += run.len
+                }
                 Some(last) => {
                     hash = absorb(hash, *last);
                     open = Some(run);

@@ -74,7 +74,9 @@ impl HashIndex {
     pub(crate) fn count(&self, slots: &[Slot]) -> usize {
         let chain = |head: &u32| {
             let link = |at: &u32| Some(slots[*at as usize].link).filter(|&link| link != NONE);
-            std::iter::successors(Some(*head).filter(|&head| head != NONE), link).take(slots.len() + 1).count()
+            std::iter::successors(Some(*head).filter(|&head| head != NONE), link)
+                .take(slots.len() + 1)
+                .count()
         };
         self.heads.iter().map(chain).sum()
     }

@@ -9,8 +9,8 @@
 
 use tierscope_units::{Idx, SequenceHash, SlotId};
 
-use super::index::HashIndex;
 use super::evict::{Evict, Evictor, NONE};
+use super::index::HashIndex;
 use crate::config::EvictionPolicy;
 use crate::fact::{BlockRef, Occupancy};
 
@@ -76,7 +76,8 @@ pub struct BlockPool {
 
 impl BlockPool {
     pub(crate) fn new(capacity: u32, caching: bool, eviction: EvictionPolicy) -> Self {
-        let empty = Slot { hash: SequenceHash(0), refs: 0, prev: NONE, next: NONE, link: NONE, tag: Tag::Free };
+        let empty =
+            Slot { hash: SequenceHash(0), refs: 0, prev: NONE, next: NONE, link: NONE, tag: Tag::Free };
         Self {
             slots: vec![empty; capacity as usize],
             free: (0..capacity).rev().map(SlotId).collect(),
@@ -191,6 +192,12 @@ impl BlockPool {
         // The first to be released is the first to be taken again.
         self.free[stack..].reverse();
         self.assert_conserved();
+    }
+
+    /// Whether a slot is full and held once.
+    pub(crate) fn is_last_full(&self, slot: SlotId) -> bool {
+        let slot = &self.slots[slot.index()];
+        slot.refs == 1 && slot.hash.0 != 0
     }
 
     /// Makes all content unmatchable; the order in which slots will be taken stays. Nothing may be in use.

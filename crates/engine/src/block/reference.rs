@@ -63,7 +63,13 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let admit = (0..4_u64, 0..5_usize, 0..4_usize, any::<bool>(), 0..3_u32).prop_map(
-        |(family, shared, own, abort, keep_free)| Step::Admit { family, shared, own, abort: abort && own % 2 == 0, keep_free },
+        |(family, shared, own, abort, keep_free)| Step::Admit {
+            family,
+            shared,
+            own,
+            abort: abort && own % 2 == 0,
+            keep_free,
+        },
     );
     let grow = (0..8_usize, any::<bool>()).prop_map(|(request, full)| Step::Grow { request, full });
     let end = (0..8_usize).prop_map(|request| Step::End { request });
@@ -89,15 +95,26 @@ impl Pair {
 
     fn play(&mut self, step: &Step) -> Result<(), TestCaseError> {
         match *step {
-            Step::Admit { family, shared, own, abort, keep_free } => self.admit(family, shared, own, abort, keep_free)?,
-            Step::Grow { request, full } if !self.live.is_empty() => self.grow(request % self.live.len(), full)?,
+            Step::Admit { family, shared, own, abort, keep_free } => {
+                self.admit(family, shared, own, abort, keep_free)?
+            }
+            Step::Grow { request, full } if !self.live.is_empty() => {
+                self.grow(request % self.live.len(), full)?
+            }
             Step::End { request } if !self.live.is_empty() => self.end(request % self.live.len()),
             Step::Grow { .. } | Step::End { .. } => {}
         }
         self.agree()
     }
 
-    fn admit(&mut self, family: u64, shared: usize, own: usize, abort: bool, keep_free: u32) -> Result<(), TestCaseError> {
+    fn admit(
+        &mut self,
+        family: u64,
+        shared: usize,
+        own: usize,
+        abort: bool,
+        keep_free: u32,
+    ) -> Result<(), TestCaseError> {
         let mut contents: Vec<u64> = (0..shared as u64).map(|block| 1 + family * 10 + block).collect();
         contents.extend((0..own as u64).map(|block| self.next_content + block));
         self.next_content += own as u64;
@@ -215,7 +232,9 @@ impl Pair {
                 SlotState::Active { refs, .. } => real.push(Block { content, refs }),
                 SlotState::Free => free += 1,
                 SlotState::Cached => prop_assert!(!self.dumb.is_held_first(content)),
-                SlotState::Reserved | SlotState::SourceHold => prop_assert!(false, "nothing is promised between steps"),
+                SlotState::Reserved | SlotState::SourceHold => {
+                    prop_assert!(false, "nothing is promised between steps")
+                }
             }
         }
         let mut dumb = self.dumb.held.clone();
@@ -239,7 +258,10 @@ fn fingerprint(pool: &BlockPool) -> (Vec<SlotId>, Vec<(SlotState, u64)>, crate::
     (pool.take_order(), (0..pool.capacity()).map(SlotId).map(slot).collect(), pool.occupancy())
 }
 
-#[expect(clippy::disallowed_methods, reason = "a test is no part of the machine; the long mode is asked for by name")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test is no part of the machine; the long mode is asked for by name"
+)]
 fn cases() -> u32 {
     std::env::var("TIERSCOPE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(10_000)
 }

@@ -229,7 +229,12 @@ impl BlockPool {
     pub(crate) fn release_sources(&mut self, slots: &[BlockRef]) {
         for block in slots {
             let slot = &mut self.slots[block.slot.index()];
-            assert_eq!(slot.tag, Tag::SourceHold, "{:?} is released once, by the transfer that holds it", block.slot);
+            assert_eq!(
+                slot.tag,
+                Tag::SourceHold,
+                "{:?} is released once, by the transfer that holds it",
+                block.slot
+            );
             slot.tag = Tag::Free;
             self.free.push(block.slot);
         }

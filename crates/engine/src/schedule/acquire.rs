@@ -55,14 +55,14 @@ impl Engine {
             let short = (needed + keep_free).saturating_sub(obtainable);
             match self.make_room_below(now, missing, short) {
                 None => {
-                    self.facts.push(now, Fact::CapacityExhausted { txn, request, caller, needed, obtainable });
+                    self.facts
+                        .push(now, Fact::CapacityExhausted { txn, request, caller, needed, obtainable });
                     return Outcome::CapacityExhausted;
                 }
                 Some(Below::Pending(dependency)) => {
                     self.depend(live, dependency);
                     let Dependency { transfer, deadline } = dependency;
-                    let blocked =
-                        Fact::BlockedOnOffload { txn, request, caller, needed, transfer, deadline };
+                    let blocked = Fact::BlockedOnOffload { txn, request, caller, needed, transfer, deadline };
                     self.facts.push(now, blocked);
                     return Outcome::BlockedOnOffload;
                 }

@@ -4,7 +4,7 @@ use tierscope_units::SimTime;
 
 use super::Draft;
 use super::acquire::Outcome;
-use crate::config::Admission;
+use crate::config::{Acquisition, Admission};
 use crate::fact::{Caller, Fact};
 use crate::machine::Engine;
 use crate::request::{Live, Phase};
@@ -53,8 +53,7 @@ impl Engine {
         if waits || self.blocked.still_blocks(live, &self.pool) {
             return false;
         }
-        self.find_hits(live);
-        let cached_tokens = self.scratch.hits.slots.len() as u32 * self.config.block_size_tokens;
+        let cached_tokens = self.found_tokens(live);
         let known = self.requests.get(live).tokens;
         if draft.defer && cached_tokens + 1 < known {
             return false;
@@ -63,6 +62,7 @@ impl Engine {
             return false;
         };
         if !self.admit(now, live, cached_tokens, tokens) {
+            self.keep_partial(now, live, cached_tokens);
             return false;
         }
         draft.prefill_admitted |= cached_tokens + 1 < known;
@@ -99,6 +99,36 @@ impl Engine {
         Some(share)
     }
 
+    /// Tokens that need not be computed: those of the resident prefix, which is in the scratch hits then. A
+    /// request that kept blocks from a refused admission has found its prefix before.
+    fn found_tokens(&mut self, live: Live) -> u32 {
+        let r = self.requests.get(live);
+        if r.blocks.is_empty() {
+            self.find_hits(live);
+            return self.scratch.hits.slots.len() as u32 * self.config.block_size_tokens;
+        }
+        self.scratch.hits.slots.clear();
+        self.scratch.hits.cached = 0;
+        r.computed
+    }
+
+    /// The fault that all-or-nothing transactions mend: a refused request keeps what it could get, and waits.
+    fn keep_partial(&mut self, now: SimTime, live: Live, cached_tokens: u32) {
+        let waits = self.requests.get(live).dependency.is_some();
+        let room = self.pool.available().saturating_sub(self.scratch.hits.cached);
+        let nothing = room == 0 && self.scratch.hits.slots.is_empty();
+        if self.config.acquisition != Acquisition::Partial || waits || nothing {
+            return;
+        }
+        let owned = self.requests.get(live).blocks.len() as u32 + self.scratch.hits.slots.len() as u32;
+        let needed = self.requests.get(live).tokens.div_ceil(self.config.block_size_tokens);
+        let part = room.min(needed.saturating_sub(owned));
+        self.blocked.clear();
+        if self.transact(now, live, part, 0, Caller::Admission) == Outcome::Ready {
+            self.requests.get_mut(live).computed = cached_tokens;
+        }
+    }
+
     /// The resident prefix of the request's known tokens into the scratch hits. At least one token is left to
     /// compute, so that there is something to sample from.
     fn find_hits(&mut self, live: Live) {
@@ -117,12 +147,13 @@ impl Engine {
         let block = self.config.block_size_tokens;
         let model_len = self.config.max_model_len;
         let hits = self.scratch.hits.slots.len() as u32;
+        let owned = hits + self.requests.get(live).blocks.len() as u32;
         let known = self.requests.get(live).tokens.min(model_len);
         let end = (cached_tokens + tokens + self.config.lookahead_tokens()).min(model_len);
-        let chunk = end.div_ceil(block) - hits;
+        let chunk = end.div_ceil(block).saturating_sub(owned);
         // The gate asks for more than the chunk takes: the rest has to be available besides.
         let gate = match self.config.admission {
-            Admission::FullPrompt => known.div_ceil(block).saturating_sub(hits + chunk),
+            Admission::FullPrompt => known.div_ceil(block).saturating_sub(owned + chunk),
             Admission::NextChunk => 0,
         };
         let watermark = if self.running.is_empty() { 0 } else { self.watermark_blocks };

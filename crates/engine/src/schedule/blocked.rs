@@ -20,12 +20,7 @@ pub(crate) struct BlockedHead {
 
 impl BlockedHead {
     /// Remembers a refusal.
-    pub(crate) fn set(
-        &mut self,
-        head: Live,
-        hits: &[SlotId],
-        next_hash: Option<SequenceHash>,
-    ) {
+    pub(crate) fn set(&mut self, head: Live, hits: &[SlotId], next_hash: Option<SequenceHash>) {
         self.head = Some(head);
         self.next_hash = next_hash;
         self.hits.clear();

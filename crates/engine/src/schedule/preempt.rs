@@ -3,7 +3,7 @@
 use tierscope_units::SimTime;
 
 use super::Draft;
-use crate::config::{Fidelity, SchedulingPolicy};
+use crate::config::{Fidelity, HashDeletion, SchedulingPolicy, Victim};
 use crate::fact::Fact;
 use crate::machine::Engine;
 use crate::request::{Live, Phase};
@@ -11,25 +11,31 @@ use crate::request::{Live, Phase};
 impl Engine {
     /// The place of the next victim among the running requests: the last, or the one of lowest priority, the
     /// first among equals. Who waits for a transfer is spared (rule T8); the one that asks for room does not.
-    pub(crate) fn victim(&self) -> usize {
+    pub(crate) fn victim(&self) -> Option<usize> {
         let spared = |place: &usize| self.requests.get(self.running[*place]).dependency.is_some();
         let mut places = (0..self.running.len()).rev().filter(|place| !spared(place));
         let last = places.next().expect("the request that asks for room waits for nothing");
-        if self.config.policy == SchedulingPolicy::Fcfs {
-            return last;
+        let request = |place: usize| self.requests.get(self.running[place]);
+        match (self.config.victim, self.config.policy) {
+            (Victim::Nobody, _) => None,
+            (Victim::LeastComputed, _) => {
+                let less = |place, least| request(place).computed < request(least).computed;
+                Some(places.fold(last, |least, place| if less(place, least) { place } else { least }))
+            }
+            (Victim::ByPolicy, SchedulingPolicy::Fcfs) => Some(last),
+            (Victim::ByPolicy, SchedulingPolicy::Priority) => {
+                let key = |place| (request(place).rank.priority, request(place).rank.sent);
+                Some(places.fold(last, |worst, place| if key(place) >= key(worst) { place } else { worst }))
+            }
         }
-        let key = |place: usize| {
-            let rank = self.requests.get(self.running[place]).rank;
-            (rank.priority, rank.sent)
-        };
-        places.fold(last, |worst, place| if key(place) >= key(worst) { place } else { worst })
     }
 
     /// Preempts the running request at `place` and says which it was. If it has a row in the pass that is
     /// being built, the row is void and its tokens go back to the budget.
     pub(crate) fn preempt_at(&mut self, now: SimTime, place: usize, draft: &mut Draft) -> Live {
         let victim = self.running.remove(place);
-        if self.config.policy == SchedulingPolicy::Priority
+        let only_the_last = (Victim::ByPolicy, SchedulingPolicy::Fcfs);
+        if (self.config.victim, self.config.policy) != only_the_last
             && let Some(at) = self.rows.iter().position(|row| row.live == victim)
         {
             let row = self.rows.remove(at);
@@ -90,9 +96,23 @@ impl Engine {
         r.dependency = None;
         r.preemptions += 1;
         let (request, released, rank) = (r.id, r.blocks.len() as u32, r.rank);
+        if self.config.hash_deletion == HashDeletion::OnEviction {
+            self.unregister_own(now, live);
+        }
         self.release_blocks(live);
         self.waiting.rejoin(live, rank);
         self.facts.push(now, Fact::Preempted { request, lost_tokens, released });
+    }
+
+    /// Forgets the content of the blocks that only this request holds.
+    fn unregister_own(&mut self, now: SimTime, live: Live) {
+        for index in (0..self.requests.get(live).blocks.len()).rev() {
+            let slot = self.requests.get(live).blocks[index];
+            if self.pool.is_last_full(slot) {
+                self.scratch.removed.push(self.pool.unregister(slot));
+            }
+        }
+        self.log_removed(now);
     }
 
     /// Returns all blocks of a request to the pool.

@@ -13,7 +13,7 @@ enum Room {
     Made,
     /// It was preempted itself.
     Preempted,
-    /// Not now: it keeps its place until a transfer ends (rules S2, T8).
+    /// Not now: it keeps its place until a transfer ends (rules S2, T8), or until others release.
     Awaited,
 }
 
@@ -81,8 +81,8 @@ impl Engine {
                 Outcome::BlockedOnOffload => return Room::Awaited,
                 Outcome::CapacityExhausted => {}
             }
+            let Some(place) = self.victim() else { return Room::Awaited };
             draft.preempted = true;
-            let place = self.victim();
             if place < *at {
                 *at -= 1;
             }

@@ -1,7 +1,8 @@
 //! The `[engine]` table.
 
 use tierscope_engine::{
-    Admission, Below, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, Presence, SchedulingPolicy, Speculation,
+    Acquisition, Admission, Below, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, HashDeletion,
+    Presence, SchedulingPolicy, Speculation, Victim,
 };
 use tierscope_units::Bytes;
 
@@ -63,11 +64,7 @@ fn set_g1_and_limits(engine: &mut EngineConfig, fields: &Fields<'_>) {
 
 /// The `[below]` table: a stand-in for the tiers below G1.
 pub(crate) fn below(engine: &mut EngineConfig, fields: Fields<'_>) -> BelowScript {
-    let presences = [
-        ("copied", Presence::Copied),
-        ("always", Presence::Always),
-        ("never", Presence::Never),
-    ];
+    let presences = [("copied", Presence::Copied), ("always", Presence::Always), ("never", Presence::Never)];
     let presence = fields.word("present", &presences).unwrap_or(Presence::Copied);
     if !fields.has("copy_ms") {
         fields.missing("copy_ms", "how long a copy takes, in milliseconds", "add copy_ms = 5");
@@ -90,6 +87,16 @@ fn set_policies(engine: &mut EngineConfig, fields: &Fields<'_>) {
     engine.policy = fields.word("policy", &policies).unwrap_or(engine.policy);
     let fidelities = [("mended", Fidelity::Mended), ("exact", Fidelity::Exact)];
     engine.fidelity = fields.word("fidelity", &fidelities).unwrap_or(engine.fidelity);
+    let victims = [
+        ("by_policy", Victim::ByPolicy),
+        ("least_computed", Victim::LeastComputed),
+        ("nobody", Victim::Nobody),
+    ];
+    engine.victim = fields.word("victim", &victims).unwrap_or(engine.victim);
+    let acquisitions = [("all_or_nothing", Acquisition::AllOrNothing), ("partial", Acquisition::Partial)];
+    engine.acquisition = fields.word("acquisition", &acquisitions).unwrap_or(engine.acquisition);
+    let deletions = [("on_reuse", HashDeletion::OnReuse), ("on_eviction", HashDeletion::OnEviction)];
+    engine.hash_deletion = fields.word("hash_deletion", &deletions).unwrap_or(engine.hash_deletion);
     engine.async_scheduling = fields.flag("async_scheduling").unwrap_or(engine.async_scheduling);
     let adaptive = fields.flag("long_prefill_token_threshold_adaptive");
     engine.long_prefill_token_threshold_adaptive = adaptive.unwrap_or(false);
@@ -109,7 +116,8 @@ fn speculation(engine: &mut EngineConfig, fields: &Fields<'_>) {
         ("eagle_drop", DraftMethod::EagleDrop),
     ];
     let method = fields.word("draft_method", &methods);
-    engine.speculation = tokens.map(|tokens| Speculation { method: method.unwrap_or(DraftMethod::Ngram), tokens });
+    engine.speculation =
+        tokens.map(|tokens| Speculation { method: method.unwrap_or(DraftMethod::Ngram), tokens });
     if tokens.is_none() {
         let mend = "add draft_tokens = 3, or remove it";
         fields.misplaced("draft_method", "it only beside draft_tokens", mend);

@@ -43,7 +43,8 @@ pub(crate) fn scenario(root: &Node, problems: &Problems<'_>) -> Option<Scenario>
     let hardware_table =
         fields.entry("hardware").and_then(|entry| Fields::open(&entry.node, "hardware", problems));
     let hardware = hardware::decode(hardware_table, &mut notes);
-    let engine::Decoded { mut engine, g1_written, draft_acceptance } = engine::decode(engine_table, &mut notes);
+    let engine::Decoded { mut engine, g1_written, draft_acceptance } =
+        engine::decode(engine_table, &mut notes);
     if !g1_written {
         let at = fields.entry("hardware").map_or(fields.at, |entry| entry.at);
         engine::derive_g1(&mut engine, &hardware, problems, at, &mut notes);

@@ -61,12 +61,14 @@ impl Evict for Lineage {
         // leaf keeps its parents.
         let mut open: BTreeSet<(u64, SlotId)> = BTreeSet::new();
         let mut lost: BTreeMap<u32, u32> = BTreeMap::new();
-        let mut leaves = self.leaves.iter().copied().filter(|(_, slot)| slots[slot.index()].tag == Tag::Cached);
+        let mut leaves =
+            self.leaves.iter().copied().filter(|(_, slot)| slots[slot.index()].tag == Tag::Cached);
         let mut next_leaf = leaves.next();
         let from = out.len();
         while out.len() < from + count {
             let take_open = open.first().is_some_and(|first| next_leaf.is_none_or(|leaf| *first < leaf));
-            let victim = if take_open { open.pop_first() } else { std::mem::replace(&mut next_leaf, leaves.next()) };
+            let victim =
+                if take_open { open.pop_first() } else { std::mem::replace(&mut next_leaf, leaves.next()) };
             let Some((_, slot)) = victim else { break };
             out.push(slot);
             let parent = self.nodes[slot.index()].parent;

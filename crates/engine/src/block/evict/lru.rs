@@ -58,7 +58,8 @@ impl Evict for Lru {
 
     fn order(&self, slots: &[Slot]) -> Vec<SlotId> {
         let first = Some(self.front).filter(|&front| front != NONE);
-        let links = std::iter::successors(first, |&at| Some(slots[at as usize].next).filter(|&next| next != NONE));
+        let links =
+            std::iter::successors(first, |&at| Some(slots[at as usize].next).filter(|&next| next != NONE));
         // Bounded, so that a broken link shows as a wrong length and not as a hang.
         links.take(slots.len() + 1).map(SlotId).collect()
     }

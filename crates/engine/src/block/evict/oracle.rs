@@ -52,9 +52,8 @@ fn least_recent(truth: &Truth, _: &BTreeSet<u32>, cached: &BTreeSet<u32>, _: &[S
 }
 
 fn least_recent_leaf(truth: &Truth, gone: &BTreeSet<u32>, cached: &BTreeSet<u32>, _: &[Slot]) -> u32 {
-    let continued = |slot: &u32| {
-        truth.parent.iter().any(|(child, parent)| parent == slot && !gone.contains(child))
-    };
+    let continued =
+        |slot: &u32| truth.parent.iter().any(|(child, parent)| parent == slot && !gone.contains(child));
     let leaf = cached.iter().filter(|slot| !continued(slot)).min_by_key(|slot| truth.entered[slot]);
     *leaf.or_else(|| cached.iter().min_by_key(|slot| truth.entered[slot])).expect("one is cached")
 }
@@ -83,7 +82,8 @@ struct World {
 
 impl World {
     fn new(policy: EvictionPolicy) -> Self {
-        let free = Slot { hash: SequenceHash(0), refs: 0, prev: NONE, next: NONE, link: NONE, tag: Tag::Free };
+        let free =
+            Slot { hash: SequenceHash(0), refs: 0, prev: NONE, next: NONE, link: NONE, tag: Tag::Free };
         Self {
             slots: vec![free; SLOTS as usize],
             evictor: Evictor::new(policy, SLOTS),
