@@ -59,8 +59,8 @@ impl BlockPool {
     fn check_counts(&self) -> Result<(), String> {
         let count = |tag: Tag| self.slots.iter().filter(|slot| slot.tag == tag).count() as u32;
         let counted = [
-            ("free", count(Tag::Free), self.free.len() as u32),
-            ("reserved", count(Tag::Reserved), self.reserved),
+            ("free or promised", count(Tag::Free), self.free.len() as u32),
+            ("victims", count(Tag::Reserved), self.reserved - self.promised),
             ("active", count(Tag::Active), self.active),
             ("cached", count(Tag::Cached), self.cached),
             ("source hold", count(Tag::SourceHold), self.source_hold),

@@ -8,6 +8,8 @@
 //!
 //! Deliberately absent: how long anything takes (crate `sim`), and what came of it (crate `report`).
 
+#[cfg(feature = "bench-internals")]
+pub mod bench;
 pub(crate) mod block;
 pub mod census;
 mod check;

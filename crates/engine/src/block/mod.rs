@@ -5,6 +5,8 @@ pub(crate) mod index;
 pub(crate) mod pool;
 #[cfg(test)]
 mod reference;
+#[cfg(any(feature = "straight-line", feature = "bench-internals"))]
+mod straight;
 pub(crate) mod transaction;
 
 pub use pool::{BlockPool, SlotState};

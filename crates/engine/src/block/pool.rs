@@ -3,7 +3,8 @@
 //! A slot is free, reserved by an open transaction, active (referenced), or cached (full, matchable,
 //! referenced by nobody). Invariants (rule T9), asserted after every change of the counts:
 //! - free + reserved + active + cached = capacity;
-//! - a slot is in the index ⇔ it carries a hash; in the evictor ⇔ it is cached or a reserved victim; on the free stack ⇔ free.
+//! - a slot is in the index ⇔ it carries a hash; in the evictor ⇔ it is cached or a reserved victim; on the free
+//!   stack ⇔ it is free, or was when it was promised: promises are the top of the stack.
 //!
 //! Deliberately absent: time, requests, and policy beyond the order of victims.
 
@@ -37,11 +38,12 @@ pub enum SlotState {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tag {
     Free,
+    /// A victim of the open transaction.
     Reserved,
     Active,
     Cached,
     SourceHold,
-    /// Cached, and a hit of the open transaction: not a victim (rule T2).
+    /// Cached, and a hit of the transaction that is choosing its victims: not one of them (rule T2).
     Protected,
 }
 
@@ -65,7 +67,10 @@ pub struct BlockPool {
     pub(crate) free: Vec<SlotId>,
     pub(crate) evictor: Evictor,
     pub(crate) index: HashIndex,
+    /// Slots promised to the open transaction, free ones and victims.
     pub(crate) reserved: u32,
+    /// Those of them that lie on top of the free stack.
+    pub(crate) promised: u32,
     pub(crate) active: u32,
     pub(crate) cached: u32,
     pub(crate) source_hold: u32,
@@ -84,6 +89,7 @@ impl BlockPool {
             evictor: Evictor::new(eviction, capacity),
             index: HashIndex::for_slots(if caching { capacity } else { 0 }),
             reserved: 0,
+            promised: 0,
             active: 0,
             cached: 0,
             source_hold: 0,
@@ -100,7 +106,7 @@ impl BlockPool {
     /// How many slots are in which state.
     pub fn occupancy(&self) -> Occupancy {
         Occupancy {
-            free: self.free.len() as u32,
+            free: self.unpromised(),
             reserved: self.reserved,
             active: self.active,
             cached: self.cached,
@@ -110,13 +116,19 @@ impl BlockPool {
 
     /// Slots that an acquire could get: free ones and cached ones (vLLM's number of free blocks).
     pub fn available(&self) -> u32 {
-        self.free.len() as u32 + self.cached
+        self.unpromised() + self.cached
+    }
+
+    /// Free slots that no open transaction has been promised.
+    pub(crate) fn unpromised(&self) -> u32 {
+        self.free.len() as u32 - self.promised
     }
 
     /// The state of one slot.
     pub fn slot_state(&self, slot: SlotId) -> SlotState {
         let s = &self.slots[slot.index()];
         match s.tag {
+            Tag::Free if self.free[self.unpromised() as usize..].contains(&slot) => SlotState::Reserved,
             Tag::Free => SlotState::Free,
             Tag::Reserved => SlotState::Reserved,
             Tag::Active => SlotState::Active { refs: s.refs, full: s.hash.0 != 0 },
@@ -219,7 +231,7 @@ impl BlockPool {
     }
 
     pub(crate) fn assert_conserved(&self) {
-        let sum = self.free.len() as u32 + self.reserved + self.active + self.cached + self.source_hold;
+        let sum = self.unpromised() + self.reserved + self.active + self.cached + self.source_hold;
         assert_eq!(sum, self.capacity(), "T9: free + reserved + active + cached + source hold = capacity");
     }
 }

@@ -32,14 +32,17 @@ pub(crate) struct Exhausted {
 }
 
 /// A promise of slots.
+///
+/// Nobody else acts while it is open (rule T1), so of the free slots it is enough to count how many of the next
+/// ones are promised; marking each would cost more than taking it.
 #[must_use = "a reservation ends in commit or abort"]
 #[derive(Debug)]
 pub(crate) struct Reservation {
     hits: Hits,
-    /// Promised slots in the order in which they will be used.
-    slots: Vec<SlotId>,
-    /// How many of them were free; the others are victims.
-    from_free: usize,
+    /// How many of the free slots are promised: those on top of the stack.
+    from_free: u32,
+    /// Cached slots that will lose their content, in the order in which they will be used.
+    victims: Vec<SlotId>,
 }
 
 impl Reservation {
@@ -50,7 +53,7 @@ impl Reservation {
 
     /// How many cached blocks lose their content for it.
     pub(crate) fn victims(&self) -> u32 {
-        (self.slots.len() - self.from_free) as u32
+        self.victims.len() as u32
     }
 }
 
@@ -89,29 +92,23 @@ impl BlockPool {
         if needed.saturating_add(keep_free) > obtainable {
             return Err((hits, Exhausted { needed, obtainable }));
         }
-        for &slot in &hits.slots {
-            let s = &mut self.slots[slot.index()];
-            if s.tag == Tag::Cached {
-                s.tag = Tag::Protected;
-            }
+        let mut victims = std::mem::take(spare);
+        let from_free = missing.min(self.unpromised());
+        if missing > from_free {
+            self.pick_victims(&hits, (missing - from_free) as usize, &mut victims);
         }
-        let mut slots = std::mem::take(spare);
-        slots.clear();
-        let from_free = (missing as usize).min(self.free.len());
-        for slot in self.free.drain(self.free.len() - from_free..).rev() {
-            self.slots[slot.index()].tag = Tag::Reserved;
-            slots.push(slot);
-        }
-        self.pick_victims(missing as usize - from_free, &mut slots);
+        self.promised += from_free;
         self.reserved += missing;
         self.assert_conserved();
-        Ok(Reservation { hits, slots, from_free })
+        Ok(Reservation { hits, from_free, victims })
     }
 
-    fn pick_victims(&mut self, count: usize, slots: &mut Vec<SlotId>) {
-        let first = slots.len();
-        self.evictor.pick(&self.slots, count, slots);
-        for victim in &slots[first..] {
+    /// Chooses victims that are no hits (rule T2).
+    fn pick_victims(&mut self, hits: &Hits, count: usize, victims: &mut Vec<SlotId>) {
+        self.retag(hits, Tag::Cached, Tag::Protected);
+        self.evictor.pick(&self.slots, count, victims);
+        self.retag(hits, Tag::Protected, Tag::Cached);
+        for victim in &*victims {
             self.slots[victim.index()].tag = Tag::Reserved;
         }
         self.cached -= count as u32;
@@ -125,55 +122,50 @@ impl BlockPool {
         owned: &mut Vec<SlotId>,
         removed: &mut Vec<BlockRef>,
     ) -> (Hits, Vec<SlotId>) {
-        let Reservation { mut hits, mut slots, from_free } = reservation;
-        for &slot in &hits.slots {
-            if self.slots[slot.index()].tag == Tag::Protected {
+        let Reservation { mut hits, from_free, mut victims } = reservation;
+        for slot in hits.slots.drain(..) {
+            if self.slots[slot.index()].tag == Tag::Cached {
                 self.evictor.leave(&mut self.slots, slot);
                 self.slots[slot.index()].tag = Tag::Active;
-                self.cached -= 1;
-                self.active += 1;
             }
             self.evictor.used(self.slots[slot.index()].hash);
             self.slots[slot.index()].refs += 1;
             owned.push(slot);
         }
-        for (i, &slot) in slots.iter().enumerate() {
-            if i >= from_free {
-                self.evictor.leave(&mut self.slots, slot);
-                removed.push(self.unregister(slot));
-            }
+        for slot in self.free.drain(self.free.len() - from_free as usize..).rev() {
             let s = &mut self.slots[slot.index()];
             s.tag = Tag::Active;
             s.refs = 1;
             owned.push(slot);
         }
-        self.reserved -= slots.len() as u32;
-        self.active += slots.len() as u32;
+        let taken = from_free + victims.len() as u32;
+        for victim in victims.drain(..) {
+            self.evictor.leave(&mut self.slots, victim);
+            removed.push(self.unregister(victim));
+            let s = &mut self.slots[victim.index()];
+            s.tag = Tag::Active;
+            s.refs = 1;
+            owned.push(victim);
+        }
+        self.promised -= from_free;
+        self.reserved -= taken;
+        self.cached -= hits.cached;
+        self.active += hits.cached + taken;
         self.assert_conserved();
-        hits.slots.clear();
-        slots.clear();
-        (hits, slots)
+        (hits, victims)
     }
 
     /// Takes a reservation back: the state is what it was before (rule T5).
     #[cfg_attr(not(test), expect(dead_code, reason = "every caller so far commits what it reserved"))]
     pub(crate) fn abort(&mut self, reservation: Reservation) {
-        let Reservation { hits, slots, from_free } = reservation;
-        for &slot in &hits.slots {
-            let s = &mut self.slots[slot.index()];
-            if s.tag == Tag::Protected {
-                s.tag = Tag::Cached;
-            }
-        }
-        for &victim in &slots[from_free..] {
+        let Reservation { from_free, victims, .. } = reservation;
+        for victim in &victims {
             self.slots[victim.index()].tag = Tag::Cached;
-            self.cached += 1;
         }
-        for &slot in slots[..from_free].iter().rev() {
-            self.slots[slot.index()].tag = Tag::Free;
-            self.free.push(slot);
-        }
-        self.reserved -= slots.len() as u32;
+        let count = victims.len() as u32;
+        self.cached += count;
+        self.promised -= from_free;
+        self.reserved -= from_free + count;
         self.assert_conserved();
     }
 }

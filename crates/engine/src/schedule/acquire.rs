@@ -20,6 +20,15 @@ pub(crate) enum Outcome {
     BlockedOnOffload,
 }
 
+/// What an allocation took.
+struct Took {
+    active_hits: u32,
+    cached_hits: u32,
+    victims: u32,
+    /// Where the new blocks begin in the request's list.
+    first_new: usize,
+}
+
 impl Engine {
     /// Grows a running request to room for `end` tokens, all or nothing.
     pub(crate) fn acquire(&mut self, now: SimTime, live: Live, end: u32, caller: Caller) -> Outcome {
@@ -44,14 +53,8 @@ impl Engine {
         let request = self.requests.get(live).id;
         let mut retried = false;
         loop {
-            let exhausted = match self.try_reserve(missing, keep_free) {
-                Ok(reservation) => {
-                    self.commit(now, live, (txn, caller), reservation);
-                    return Outcome::Ready;
-                }
-                Err(exhausted) => exhausted,
-            };
-            let Exhausted { needed, obtainable } = exhausted;
+            let taken = self.take(now, live, (txn, caller), (missing, keep_free));
+            let Err(Exhausted { needed, obtainable }) = taken else { return Outcome::Ready };
             let short = (needed + keep_free).saturating_sub(obtainable);
             match self.make_room_below(now, missing, short) {
                 None => {
@@ -77,22 +80,73 @@ impl Engine {
         }
     }
 
-    /// Reserves, without victims where a tier lies below: those have to be offered to it first.
-    fn try_reserve(&mut self, missing: u32, keep_free: u32) -> Result<Reservation, Exhausted> {
-        let hits = std::mem::take(&mut self.scratch.hits);
-        let victims = missing > self.pool.free.len() as u32;
-        if self.config.below.is_some() && victims {
-            let exhausted = Exhausted { needed: missing + hits.cached, obtainable: self.pool.available() };
-            self.scratch.hits = hits;
-            return Err(exhausted);
+    /// Takes the scratch hits and `missing` new slots, or nothing.
+    fn take(
+        &mut self,
+        now: SimTime,
+        live: Live,
+        txn: (TxnId, Caller),
+        wanted: (u32, u32),
+    ) -> Result<(), Exhausted> {
+        #[cfg(any(feature = "straight-line", feature = "bench-internals"))]
+        if cfg!(feature = "straight-line") {
+            return self.take_straight(now, live, txn, wanted);
         }
+        self.take_reserved(now, live, txn, wanted)
+    }
+
+    pub(crate) fn take_reserved(
+        &mut self,
+        now: SimTime,
+        live: Live,
+        txn: (TxnId, Caller),
+        (missing, keep_free): (u32, u32),
+    ) -> Result<(), Exhausted> {
+        let reservation = self.try_reserve(missing, keep_free)?;
+        self.commit(now, live, txn, reservation);
+        Ok(())
+    }
+
+    /// What [`Engine::take_reserved`] does, without reservation.
+    #[cfg(any(feature = "straight-line", feature = "bench-internals"))]
+    pub(crate) fn take_straight(
+        &mut self,
+        now: SimTime,
+        live: Live,
+        txn: (TxnId, Caller),
+        (missing, keep_free): (u32, u32),
+    ) -> Result<(), Exhausted> {
+        self.offer_first(missing)?;
+        let r = self.requests.get_mut(live);
+        let hits = &mut self.scratch.hits;
+        let (found, cached_hits) = (hits.slots.len(), hits.cached);
+        let first_new = r.blocks.len() + found;
+        let removed = &mut self.scratch.removed;
+        let victims = self.pool.take_straight(hits, (missing, keep_free), &mut r.blocks, removed)?;
+        let active_hits = found as u32 - cached_hits;
+        self.log_acquired(now, live, txn, Took { active_hits, cached_hits, victims, first_new });
+        Ok(())
+    }
+
+    /// Where a tier lies below, victims have to be offered to it first.
+    fn offer_first(&self, missing: u32) -> Result<(), Exhausted> {
+        if self.config.below.is_some() && missing > self.pool.free.len() as u32 {
+            let needed = missing + self.scratch.hits.cached;
+            return Err(Exhausted { needed, obtainable: self.pool.available() });
+        }
+        Ok(())
+    }
+
+    fn try_reserve(&mut self, missing: u32, keep_free: u32) -> Result<Reservation, Exhausted> {
+        self.offer_first(missing)?;
+        let hits = std::mem::take(&mut self.scratch.hits);
         self.pool.reserve(hits, missing, keep_free, &mut self.scratch.slots).map_err(|(hits, exhausted)| {
             self.scratch.hits = hits;
             exhausted
         })
     }
 
-    fn commit(&mut self, now: SimTime, live: Live, (txn, caller): (TxnId, Caller), reservation: Reservation) {
+    fn commit(&mut self, now: SimTime, live: Live, txn: (TxnId, Caller), reservation: Reservation) {
         let cached_hits = reservation.hits().cached;
         let active_hits = reservation.hits().slots.len() as u32 - cached_hits;
         let victims = reservation.victims();
@@ -100,6 +154,13 @@ impl Engine {
         let first_new = r.blocks.len() + reservation.hits().slots.len();
         (self.scratch.hits, self.scratch.slots) =
             self.pool.commit(reservation, &mut r.blocks, &mut self.scratch.removed);
+        self.log_acquired(now, live, txn, Took { active_hits, cached_hits, victims, first_new });
+    }
+
+    /// What is so once the slots are the request's.
+    fn log_acquired(&mut self, now: SimTime, live: Live, (txn, caller): (TxnId, Caller), took: Took) {
+        let Took { active_hits, cached_hits, victims, first_new } = took;
+        let r = self.requests.get_mut(live);
         r.room = r.blocks.len() as u32 * self.config.block_size_tokens;
         let request = r.id;
         let missing = new_blocks(&mut self.facts, &r.blocks[first_new..]);
