@@ -8,9 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use tierscope_engine::{
     Admission, Arrival, Below, Command, DraftMethod, Engine, EngineConfig, EvictionPolicy, Fact, Input,
-    Presence, Rank, Sampled, SchedulingPolicy, Speculation,
+    Presence, Purpose, Rank, Sampled, SchedulingPolicy, Speculation,
 };
-use tierscope_units::{PassId, RequestId, SequenceHash, SimTime, SlotId, Span, TokenRun, TransferId};
+use tierscope_units::{
+    ClaimId, PassId, RequestId, SequenceHash, SimTime, SlotId, Span, TokenRun, TransferId,
+};
 
 /// What happens next; choices are taken modulo what there is.
 #[derive(Clone, Debug)]
@@ -20,6 +22,9 @@ enum Step {
     EndPass { accepted: u32 },
     EndTransfer { which: usize, succeeded: bool },
     Reset { preempt: bool },
+    Claim { blocks: u32, handoff: bool },
+    Activate { which: usize, family: u64, contents: usize },
+    Abandon { which: usize },
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -34,6 +39,10 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         8 => (0..5_u32).prop_map(|accepted| Step::EndPass { accepted }),
         3 => transfer,
         1 => any::<bool>().prop_map(|preempt| Step::Reset { preempt }),
+        1 => (1..5_u32, any::<bool>()).prop_map(|(blocks, handoff)| Step::Claim { blocks, handoff }),
+        2 => (0..4_usize, 0..3_u64, 0..5_usize)
+            .prop_map(|(which, family, contents)| Step::Activate { which, family, contents }),
+        1 => (0..4_usize).prop_map(|which| Step::Abandon { which }),
     ];
     prop::collection::vec(one, 1..60)
 }
@@ -72,10 +81,14 @@ struct World {
     next: u32,
     passes: Vec<PassId>,
     transfers: Vec<TransferId>,
+    claims: Vec<ClaimId>,
     live: BTreeSet<RequestId>,
     /// By slot, what the events say that it holds.
     stored: BTreeMap<SlotId, SequenceHash>,
-    preemptions: BTreeMap<RequestId, u32>,
+    preemptions: u32,
+    /// Requests that wait for a transfer.
+    blocked: BTreeSet<RequestId>,
+    resetting: bool,
 }
 
 impl World {
@@ -86,9 +99,12 @@ impl World {
             next: 0,
             passes: Vec::new(),
             transfers: Vec::new(),
+            claims: Vec::new(),
             live: BTreeSet::new(),
             stored: BTreeMap::new(),
-            preemptions: BTreeMap::new(),
+            preemptions: 0,
+            blocked: BTreeSet::new(),
+            resetting: false,
         }
     }
 
@@ -121,13 +137,37 @@ impl World {
                     .handle(now, Input::TransferEnded { transfer, succeeded })
                     .expect("it is under way");
             }
+            Step::Claim { blocks, handoff } => {
+                let claim = ClaimId(self.now);
+                let purpose = if handoff { Purpose::Handoff } else { Purpose::Onboard };
+                if self.engine.handle(now, Input::Claim { claim, purpose, blocks }).is_ok() {
+                    self.claims.push(claim);
+                }
+            }
+            Step::Activate { which, family, contents } if !self.claims.is_empty() => {
+                let claim = self.claims[which % self.claims.len()];
+                let hashes: Vec<SequenceHash> =
+                    (1..=contents as u64).map(|n| SequenceHash(family * 7 + n)).collect();
+                let input = Input::Activate { claim, parent: SequenceHash(1), hashes: &hashes };
+                // A claim that still waits for slots cannot be activated; that is an answer.
+                if self.engine.handle(now, input).is_ok() {
+                    self.claims.retain(|&other| other != claim);
+                }
+            }
+            Step::Abandon { which } if !self.claims.is_empty() => {
+                let claim = self.claims.swap_remove(which % self.claims.len());
+                self.engine.handle(now, Input::Abandon(claim)).expect("it was made and has not ended");
+            }
+            Step::Activate { .. } | Step::Abandon { .. } => {}
             // A reset that finds blocks in use is refused; that is an answer.
             Step::Reset { preempt } => {
                 let _ = self.engine.handle(now, Input::ResetPrefixCache { preempt_running: preempt });
             }
             Step::EndTransfer { .. } => {}
         }
+        self.resetting = matches!(step, Step::Reset { .. });
         self.read_facts()?;
+        self.resetting = false;
         self.poll(now)?;
         self.engine.check().map_err(TestCaseError::fail)
     }
@@ -173,7 +213,7 @@ impl World {
         let log = self.engine.facts();
         for (_, fact) in log.iter() {
             match fact {
-                Fact::Stored { blocks, .. } => {
+                Fact::Stored { blocks, .. } | Fact::ClaimActivated { blocks, .. } => {
                     for block in log.blocks(*blocks) {
                         prop_assert_eq!(self.stored.insert(block.slot, block.hash), None, "stored twice");
                     }
@@ -187,11 +227,25 @@ impl World {
                         );
                     }
                 }
-                Fact::Preempted { request, .. } => *self.preemptions.entry(*request).or_default() += 1,
+                Fact::Preempted { request, .. } => {
+                    prop_assert!(
+                        self.resetting || !self.blocked.contains(request),
+                        "T8: preempted while blocked"
+                    );
+                    self.blocked.remove(request);
+                    self.preemptions += 1;
+                }
+                Fact::BlockedOnOffload { request, .. } => {
+                    prop_assert!(self.blocked.insert(*request), "T8: tried again before its wakeup");
+                }
+                Fact::Unblocked { request, .. } => {
+                    prop_assert!(self.blocked.remove(request), "unblocked, never blocked");
+                }
                 Fact::Finished { request, .. }
                 | Fact::Rejected { request, .. }
                 | Fact::Cancelled { request, .. } => {
                     prop_assert!(self.live.remove(request), "a request ends once");
+                    self.blocked.remove(request);
                 }
                 _ => {}
             }
@@ -206,6 +260,9 @@ impl World {
 
     /// The world answers everything, and nothing else happens: every request ends.
     fn settle(&mut self) -> Result<(), TestCaseError> {
+        while !self.claims.is_empty() {
+            self.play(&Step::Abandon { which: 0 })?;
+        }
         for _ in 0..20_000 {
             if self.passes.is_empty() && self.transfers.is_empty() {
                 break;
@@ -222,6 +279,9 @@ impl World {
             self.live,
             self.engine.census()
         );
+        // R2: who is preempted comes back after somebody's progress or with more capacity: this is finite.
+        let (preemptions, requests) = (self.preemptions, self.next);
+        prop_assert!(preemptions <= 60 * requests, "{preemptions} preemptions of {requests} requests");
         let occupancy = self.engine.g1().occupancy();
         prop_assert_eq!(
             (occupancy.active, occupancy.reserved, occupancy.source_hold),

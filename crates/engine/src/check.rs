@@ -25,8 +25,8 @@ impl Engine {
                 return Err(format!("slot {index} counts {} references, requests hold {held}", slot.refs));
             }
         }
-        if self.pool.reserved != 0 {
-            return Err(format!("{} slots are promised at a stable boundary", self.pool.reserved));
+        if self.pool.reserved as usize != self.claimed() {
+            return Err(format!("{} slots are promised, claims hold {}", self.pool.reserved, self.claimed()));
         }
         self.check_offloads()?;
         let queued = self.running.len() + self.waiting.len();

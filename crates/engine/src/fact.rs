@@ -4,7 +4,9 @@
 //! [`FactLog::blocks`]. The log is drained by its reader after every input: nothing is kept unless somebody
 //! keeps it.
 
-use tierscope_units::{PassId, RequestId, SequenceHash, SimTime, SlotId, TransferId, TxnId, WorkerId};
+use tierscope_units::{
+    ClaimId, PassId, RequestId, SequenceHash, SimTime, SlotId, TransferId, TxnId, WorkerId,
+};
 
 /// Something that is now so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +43,16 @@ pub enum Fact {
     OffloadStarted { transfer: TransferId, blocks: BlockList },
     /// A copy ended, well or not; its source slots are free.
     OffloadEnded { transfer: TransferId, succeeded: bool, released: u32 },
+    /// A claim has its slots: promised, not matchable (rule T7).
+    Claimed { txn: TxnId, claim: ClaimId, caller: Caller, blocks: BlockList, victims: u32 },
+    /// A claim found too little; nothing changed. It is tried again when slots come free.
+    ClaimRefused { txn: TxnId, claim: ClaimId, caller: Caller, needed: u32, obtainable: u32 },
+    /// A claim found slots that an offload still reads, and waits for it.
+    ClaimBlocked { txn: TxnId, claim: ClaimId, caller: Caller, transfer: TransferId, deadline: SimTime },
+    /// The bytes of a claim have come: these blocks are matchable now.
+    ClaimActivated { claim: ClaimId, parent: SequenceHash, blocks: BlockList },
+    /// A claim was given up; its slots are free.
+    ClaimAbandoned { claim: ClaimId, released: u32 },
     /// The transfer that a request waited for has ended (rule T8).
     Unblocked { request: RequestId, transfer: TransferId },
     /// A waiting request was admitted to the running batch.
@@ -114,6 +126,10 @@ pub enum Caller {
     DecodeGrowth,
     /// A decode row with drafts: room for all of them or none.
     Speculation,
+    /// The destination of a handoff, before its first byte moves.
+    Destination,
+    /// The destination of a copy from a lower tier.
+    Onboard,
 }
 
 impl Caller {
@@ -124,6 +140,8 @@ impl Caller {
             Self::PrefillChunk => "prefill_chunk",
             Self::DecodeGrowth => "decode_growth",
             Self::Speculation => "speculation",
+            Self::Destination => "destination",
+            Self::Onboard => "onboard",
         }
     }
 }

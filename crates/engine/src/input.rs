@@ -1,6 +1,6 @@
 //! What the machine is told as it happens.
 
-use tierscope_units::{PassId, RequestId, SimTime, TokenRun, TransferId};
+use tierscope_units::{ClaimId, PassId, RequestId, SequenceHash, SimTime, TokenRun, TransferId};
 
 /// Something that happened in the world.
 #[derive(Clone, Copy, Debug)]
@@ -24,12 +24,41 @@ pub enum Input<'a> {
         /// Whether the tier below has the content now.
         succeeded: bool,
     },
+    /// Slots are wanted for bytes that are still to come (rule T7): they are reserved when there is room.
+    Claim {
+        /// A number of the caller's, used once.
+        claim: ClaimId,
+        /// What for.
+        purpose: Purpose,
+        /// Slots; at least 1.
+        blocks: u32,
+    },
+    /// The bytes of a reserved claim have come.
+    Activate {
+        /// The claim.
+        claim: ClaimId,
+        /// The content before the first block.
+        parent: SequenceHash,
+        /// The contents of the full blocks, in order.
+        hashes: &'a [SequenceHash],
+    },
+    /// A claim is given up, in whatever state it is.
+    Abandon(ClaimId),
     /// All cached content is dropped (vLLM's `reset_prefix_cache`): only when nothing is in use, or when the
     /// running requests are preempted for it.
     ResetPrefixCache {
         /// Preempt all running requests first.
         preempt_running: bool,
     },
+}
+
+/// What a claim is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// The destination of a handoff.
+    Handoff,
+    /// The destination of a copy from a lower tier.
+    Onboard,
 }
 
 /// A request as it arrives.

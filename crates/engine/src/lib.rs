@@ -13,6 +13,7 @@ pub mod bench;
 pub(crate) mod block;
 pub mod census;
 mod check;
+mod claim;
 pub mod command;
 pub mod config;
 pub mod fact;
@@ -31,7 +32,7 @@ pub use config::{
     Presence, SchedulingPolicy, Speculation, Victim,
 };
 pub use fact::{BlockList, BlockRef, Caller, Fact, FactLog, Occupancy, PassStart, Rejection};
-pub use input::{Arrival, Input, Rank, Sampled};
+pub use input::{Arrival, Input, Purpose, Rank, Sampled};
 pub use machine::{Engine, InputError};
 pub use offload::Dependency;
 pub use schedule::Row;

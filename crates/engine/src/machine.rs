@@ -8,15 +8,16 @@
 
 use std::collections::VecDeque;
 
-use tierscope_units::{PassId, RequestId, SimTime, SlotId, TransferId, TxnId, WorkerId};
+use tierscope_units::{ClaimId, PassId, RequestId, SimTime, SlotId, TransferId, TxnId, WorkerId};
 
 use crate::block::BlockPool;
 use crate::block::transaction::Hits;
 use crate::census::{self, CensusRow, Wait};
+use crate::claim::{Claim, Claims};
 use crate::command::{Command, OffloadPlan};
 use crate::config::{EngineConfig, Fidelity};
-use crate::fact::{BlockRef, Fact, FactLog, Rejection};
-use crate::input::{Arrival, Input, Rank};
+use crate::fact::{BlockRef, Caller, Fact, FactLog, Rejection};
+use crate::input::{Arrival, Input, Purpose, Rank};
 use crate::line::Line;
 use crate::offload::Offloads;
 use crate::request::{Live, NOBODY, Phase, Requests};
@@ -45,6 +46,7 @@ pub struct Engine {
     stirred: bool,
     pub(crate) blocked: BlockedHead,
     pub(crate) offloads: Offloads,
+    pub(crate) claims: Claims,
     pub(crate) scratch: Scratch,
     pub(crate) facts: FactLog,
     #[cfg(debug_assertions)]
@@ -72,6 +74,10 @@ pub enum InputError {
     StalePass(PassId),
     /// This transfer is not under way.
     StaleTransfer(TransferId),
+    /// This claim was made before, or asks for no slot or for more than there are.
+    UnservableClaim(ClaimId),
+    /// Nothing is reserved under this number.
+    NotReserved(ClaimId),
     /// The prefix cache cannot be dropped while blocks are in use. Preemptions asked for have happened.
     CacheInUse,
 }
@@ -85,6 +91,12 @@ impl std::fmt::Display for InputError {
             }
             Self::StalePass(id) => write!(f, "{id:?} is not the oldest under way: passes end once, in order"),
             Self::StaleTransfer(id) => write!(f, "{id:?} is not under way: each transfer ends once"),
+            Self::UnservableClaim(id) => {
+                write!(f, "{id:?} was made before, asks for no slot, or for more than G1 has")
+            }
+            Self::NotReserved(id) => {
+                write!(f, "{id:?} holds nothing: claims end once, in activation or abandonment")
+            }
             Self::CacheInUse => write!(f, "blocks are in use: the prefix cache can be dropped when none is"),
         }
     }
@@ -113,6 +125,7 @@ impl Engine {
             stirred: false,
             blocked: BlockedHead::default(),
             offloads: Offloads::default(),
+            claims: Claims::default(),
             scratch: Scratch::default(),
             facts: FactLog::default(),
             #[cfg(debug_assertions)]
@@ -138,6 +151,17 @@ impl Engine {
                     return Err(InputError::StaleTransfer(transfer));
                 }
             }
+            Input::Claim { claim, purpose, blocks } => self.claim(claim, purpose, blocks)?,
+            Input::Activate { claim, parent, hashes } => {
+                if !self.activate(now, claim, parent, hashes) {
+                    return Err(InputError::NotReserved(claim));
+                }
+            }
+            Input::Abandon(claim) => {
+                if !self.abandon(now, claim) {
+                    return Err(InputError::NotReserved(claim));
+                }
+            }
             Input::ResetPrefixCache { preempt_running } => {
                 if !self.reset_prefix_cache(now, preempt_running) {
                     return Err(InputError::CacheInUse);
@@ -152,6 +176,9 @@ impl Engine {
 
     /// The next thing to do at `now`, or `None`: then the state is stable until something happens.
     pub fn poll_command(&mut self, now: SimTime) -> Option<Command> {
+        if self.stirred && !self.claims.is_empty() {
+            self.try_claims(now);
+        }
         if let Some(transfer) = self.offloads.to_start.pop() {
             let blocks = self.offloads.blocks_of(transfer);
             return Some(Command::StartOffload(OffloadPlan { worker: self.worker, transfer, blocks }));
@@ -177,6 +204,18 @@ impl Engine {
     /// When the machine wants to be asked again, and why. G1 alone sets no timers.
     pub fn next_wake(&self) -> Option<(SimTime, &'static str)> {
         None
+    }
+
+    fn claim(&mut self, claim: ClaimId, purpose: Purpose, blocks: u32) -> Result<(), InputError> {
+        if self.claims.contains_key(&claim) || blocks == 0 || blocks > self.pool.capacity() {
+            return Err(InputError::UnservableClaim(claim));
+        }
+        let caller = match purpose {
+            Purpose::Handoff => Caller::Destination,
+            Purpose::Onboard => Caller::Onboard,
+        };
+        self.claims.insert(claim, Claim::new(caller, blocks));
+        Ok(())
     }
 
     fn arrive(&mut self, now: SimTime, arrival: &Arrival<'_>) -> Result<(), InputError> {

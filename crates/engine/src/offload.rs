@@ -120,6 +120,7 @@ impl Engine {
         if succeeded {
             self.offloads.below.extend(offload.sources.iter().map(|block| block.hash));
         }
+        self.wake_claims(transfer);
         let released = offload.sources.len() as u32;
         self.facts.push(now, Fact::OffloadEnded { transfer, succeeded, released });
         for (live, request) in offload.waiters {
@@ -142,6 +143,12 @@ impl Engine {
                 "{} slots are held as sources, transfers hold {sources}",
                 self.pool.source_hold
             ));
+        }
+        for claim in self.claims.values() {
+            let lost = |dependency: &Dependency| !self.offloads.under_way.contains_key(&dependency.transfer);
+            if let Some(dependency) = claim.dependency().filter(lost) {
+                return Err(format!("a claim depends on {:?}, which is not under way", dependency.transfer));
+            }
         }
         for id in self.requests.ids() {
             let live = self.requests.find(id).unwrap_or_default();

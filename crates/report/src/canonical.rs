@@ -43,6 +43,11 @@ enum Tag {
     OffloadStarted = 18,
     OffloadEnded = 19,
     Unblocked = 20,
+    Claimed = 21,
+    ClaimRefused = 22,
+    ClaimBlocked = 23,
+    ClaimActivated = 24,
+    ClaimAbandoned = 25,
 }
 
 /// Appends the words of one fact.
@@ -64,6 +69,11 @@ pub fn encode(at: SimTime, fact: &Fact, log: &FactLog, out: &mut Digester) {
         | Fact::OffloadStarted { .. }
         | Fact::OffloadEnded { .. }
         | Fact::Unblocked { .. } => transaction(at, fact, log, out),
+        Fact::Claimed { .. }
+        | Fact::ClaimRefused { .. }
+        | Fact::ClaimBlocked { .. }
+        | Fact::ClaimActivated { .. }
+        | Fact::ClaimAbandoned { .. } => claim(at, fact, log, out),
         Fact::Admitted { request, cached_tokens, readmission } => {
             out.words(&[head(Tag::Admitted, request.0), at, pair(cached_tokens, u32::from(readmission))]);
         }
@@ -131,6 +141,31 @@ fn transaction(at: u64, fact: &Fact, log: &FactLog, out: &mut Digester) {
     }
 }
 
+/// The facts of claims.
+fn claim(at: u64, fact: &Fact, log: &FactLog, out: &mut Digester) {
+    match *fact {
+        Fact::Claimed { txn, claim, caller: by, blocks: list, victims } => {
+            out.words(&[head(Tag::Claimed, caller(by)), at, txn.0, claim.0, pair(list.len(), victims)]);
+            blocks(list, log, out);
+        }
+        Fact::ClaimRefused { txn, claim, caller: by, needed, obtainable } => {
+            out.words(&[head(Tag::ClaimRefused, caller(by)), at, txn.0, claim.0, pair(needed, obtainable)]);
+        }
+        Fact::ClaimBlocked { txn, claim, caller: by, transfer, deadline } => {
+            let head = head(Tag::ClaimBlocked, caller(by));
+            out.words(&[head, at, txn.0, claim.0, transfer.0, deadline.as_ns()]);
+        }
+        Fact::ClaimActivated { claim, parent, blocks: list } => {
+            out.words(&[head(Tag::ClaimActivated, 0), at, claim.0, parent.0, u64::from(list.len())]);
+            blocks(list, log, out);
+        }
+        Fact::ClaimAbandoned { claim, released } => {
+            out.words(&[head(Tag::ClaimAbandoned, 0), at, claim.0, u64::from(released)]);
+        }
+        _ => unreachable!("only facts of claims are sent here"),
+    }
+}
+
 fn pass_started(at: u64, start: &PassStart, out: &mut Digester) {
     let PassStart { worker, pass, prefill_rows, prefill_tokens, decode_rows, decode_tokens, waiting, g1 } =
         *start;
@@ -166,6 +201,8 @@ fn caller(caller: Caller) -> u32 {
         Caller::PrefillChunk => 2,
         Caller::DecodeGrowth => 3,
         Caller::Speculation => 4,
+        Caller::Destination => 5,
+        Caller::Onboard => 6,
     }
 }
 

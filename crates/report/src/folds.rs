@@ -104,7 +104,9 @@ impl Folds {
                 self.occupancies.take(at, start);
             }
             Fact::PassEnded { .. } | Fact::Acquired { .. } | Fact::CapacityExhausted { .. } => {}
-            Fact::Stored { blocks, .. } => sums.stored_blocks += u64::from(blocks.len()),
+            Fact::Stored { blocks, .. } | Fact::ClaimActivated { blocks, .. } => {
+                sums.stored_blocks += u64::from(blocks.len())
+            }
             Fact::Removed { blocks } => sums.removed_blocks += u64::from(blocks.len()),
             Fact::Prefilled { tokens, recomputed, .. } => {
                 sums.prefilled_tokens += u64::from(*tokens);

@@ -36,18 +36,19 @@ pub fn write_fact(out: &mut String, at: SimTime, fact: &Fact, log: &FactLog) {
             line.word("caller", caller.name());
             line.outcome(fact);
         }
-        Fact::OffloadStarted { transfer, blocks } => {
-            line.number("transfer", transfer.0);
-            line.blocks("source_blocks", blocks);
+        Fact::Claimed { claim, .. }
+        | Fact::ClaimRefused { claim, .. }
+        | Fact::ClaimBlocked { claim, .. }
+        | Fact::ClaimActivated { claim, .. }
+        | Fact::ClaimAbandoned { claim, .. } => {
+            line.number("claim", claim.0);
+            line.claim(fact);
         }
-        Fact::OffloadEnded { transfer, succeeded, released } => {
+        Fact::OffloadStarted { transfer, .. }
+        | Fact::OffloadEnded { transfer, .. }
+        | Fact::Unblocked { transfer, .. } => {
             line.number("transfer", transfer.0);
-            line.number("succeeded", succeeded);
-            line.number("released_blocks", released);
-        }
-        Fact::Unblocked { request, transfer } => {
-            line.number("request", request.0);
-            line.number("transfer", transfer.0);
+            line.offload(fact);
         }
         Fact::Admitted { request, cached_tokens, readmission } => {
             line.number("request", request.0);
@@ -96,6 +97,11 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::OffloadStarted { .. } => "offload_started",
         Fact::OffloadEnded { .. } => "offload_ended",
         Fact::Unblocked { .. } => "unblocked",
+        Fact::Claimed { .. } => "claimed",
+        Fact::ClaimRefused { .. } => "claim_refused",
+        Fact::ClaimBlocked { .. } => "claim_blocked",
+        Fact::ClaimActivated { .. } => "claim_activated",
+        Fact::ClaimAbandoned { .. } => "claim_abandoned",
         Fact::Admitted { .. } => "admitted",
         Fact::Stored { .. } => "stored",
         Fact::Removed { .. } => "removed",
@@ -166,6 +172,49 @@ impl Line<'_> {
                 self.number("generation", generation);
                 self.number("released_blocks", released);
             }
+            _ => {}
+        }
+    }
+
+    /// A copy, behind its number.
+    fn offload(&mut self, fact: &Fact) {
+        match *fact {
+            Fact::OffloadStarted { blocks, .. } => self.blocks("source_blocks", blocks),
+            Fact::OffloadEnded { succeeded, released, .. } => {
+                self.number("succeeded", succeeded);
+                self.number("released_blocks", released);
+            }
+            Fact::Unblocked { request, .. } => self.number("request", request.0),
+            _ => {}
+        }
+    }
+
+    /// What became of a claim, behind its number.
+    fn claim(&mut self, fact: &Fact) {
+        match *fact {
+            Fact::Claimed { txn, caller, blocks, victims, .. } => {
+                self.number("txn", txn.0);
+                self.word("caller", caller.name());
+                self.number("victim_blocks", victims);
+                self.blocks("blocks", blocks);
+            }
+            Fact::ClaimRefused { txn, caller, needed, obtainable, .. } => {
+                self.number("txn", txn.0);
+                self.word("caller", caller.name());
+                self.number("needed_blocks", needed);
+                self.number("obtainable_blocks", obtainable);
+            }
+            Fact::ClaimBlocked { txn, caller, transfer, deadline, .. } => {
+                self.number("txn", txn.0);
+                self.word("caller", caller.name());
+                self.number("transfer", transfer.0);
+                self.number("deadline_ns", deadline.as_ns());
+            }
+            Fact::ClaimActivated { parent, blocks, .. } => {
+                self.word("parent", parent);
+                self.blocks("blocks", blocks);
+            }
+            Fact::ClaimAbandoned { released, .. } => self.number("released_blocks", released),
             _ => {}
         }
     }

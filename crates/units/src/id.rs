@@ -45,6 +45,8 @@ ids! {
     PassId(u64) "pass";
     /// A copy between tiers, numbered from 0.
     TransferId(u64) "transfer";
+    /// A claim of G1 slots for bytes that are still to come.
+    ClaimId(u64) "claim";
     /// A G1 transaction (rule T1), numbered from 0.
     TxnId(u64) "txn";
 }

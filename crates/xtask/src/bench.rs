@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 use crate::check;
 use crate::run::{Cmd, Failure, Result, root};
+use crate::transactions;
 
-const TRACE: &str = "../shared/data/traces/mooncake/conversation_trace.jsonl";
+pub(crate) const TRACE: &str = "../shared/data/traces/mooncake/conversation_trace.jsonl";
 const TRIES: usize = 3;
 const RSS_TARGET_MB: f64 = 300.0;
 
@@ -46,8 +47,10 @@ pub(crate) fn run(name: Option<&str>) -> Result {
     match name {
         None => {
             criterion(None)?;
+            transactions::run()?;
             whole_runs()
         }
+        Some("transactions") => transactions::run(),
         Some("whole") => whole_runs(),
         Some(filter) => criterion(Some(filter)),
     }

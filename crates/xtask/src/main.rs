@@ -14,6 +14,7 @@ mod serve;
 mod source;
 mod tidy;
 mod tools;
+mod transactions;
 mod wasm_imports;
 
 use std::process::ExitCode;
@@ -31,7 +32,7 @@ Usage: cargo xtask COMMAND
   build-page        only build dist/, optimized
   setup             only install what is missing (Rust target, trunk, wasm-bindgen, node packages, Chromium)
   tidy              sizes, forbidden words, documents in step
-  bench [NAME]      criterion benches and whole-run timings; NAME is a bench filter, or `whole` for the latter
+  bench [NAME]      criterion benches, transactions, whole-run timings; NAME is `transactions`, `whole`, or a filter
   screenshots [CASE [AT]]   pictures of the page, into target/screenshots/; AT is a time from 0 to 1000
 ";
 

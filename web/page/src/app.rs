@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tierscope_worker::protocol::{Direction, ToWorker};
+use tierscope_worker::protocol::{Direction, ToWorker, Way};
 use yew::prelude::*;
 
 use crate::chart::palette::Palette;
@@ -13,13 +13,15 @@ use crate::part::census::Census;
 use crate::part::editor::Editor;
 use crate::part::header::Header;
 use crate::part::help::Help;
+use crate::part::inspector::Inspector;
 use crate::part::latency::Latency;
 use crate::part::notice::Notice;
 use crate::part::problems::Problems;
 use crate::part::results::Results;
+use crate::part::tabs::Tabs;
 use crate::part::timeline::Timeline;
 use crate::part::title::{Standing, Title};
-use crate::state::{Action, AppState, Phase, edit, format};
+use crate::state::{Action, AppState, Phase, edit, format, inspector};
 
 /// The page.
 #[component]
@@ -30,6 +32,7 @@ pub fn App() -> Html {
     effects::use_worker(&state, &seeker);
     effects::use_run(&state, &seeker);
     effects::use_cursor(&state, &seeker);
+    effects::use_inspector(&state, &seeker);
     effects::use_clock(&state);
     effects::use_address(&state);
     effects::use_theme(&state, &palette);
@@ -61,15 +64,12 @@ pub fn App() -> Html {
                     </section>
                 </div>
                 <div class="column column--right">
-                    <section class="panel panel--results" aria-label="Results">
-                        { results(&state, *palette) }
-                    </section>
-                    <section class="panel panel--census" aria-label="Who waits for what">
-                        <h2>{ "Who waits for what" }</h2>
-                        <div class="panel__scroll" tabindex="0">
-                            <Census board={state.board.clone()} />
-                        </div>
-                    </section>
+                    <div class="panel panel--side">
+                        <Tabs label="What happened" names={vec![("transactions", "Transactions"), ("results", "Results")]}>
+                            { happenings(&state, &act, &seeker) }
+                            { results(&state, *palette) }
+                        </Tabs>
+                    </div>
                 </div>
             </main>
             if state.help {
@@ -135,14 +135,17 @@ fn centre(
         let (run, seeker) = (state.run, Rc::clone(seeker));
         Callback::from(move |(slot, at_ns)| seeker.borrow().send(&ToWorker::Inspect { run, at_ns, slot }))
     };
+    let marks = state.marks();
     html! {
         <>
             <Title {title} {lesson} standing={standing(state)} />
-            <Board board={state.board.clone()} slot={state.slot.clone()} {palette}
+            <Board board={state.board.clone()} slot={state.slot.clone()} {palette} marks={Rc::clone(&marks)}
                 on_inspect={inspect} on_leave={act.reform(|()| Action::LeaveBoard)} />
             <div class="below">
                 <p id="live" aria-live={if state.playback.playing { "off" } else { "polite" }}>{ live(state) }</p>
-                if state.board.as_ref().is_some_and(|board| !board.labels.is_empty()) {
+                if !marks.is_empty() {
+                    <p>{ "Ringed: the transaction's. H hit, N new, V new over a victim, S source" }</p>
+                } else if state.board.as_ref().is_some_and(|board| !board.labels.is_empty()) {
                     <p>{ "Number on a block: its request" }</p>
                 }
             </div>
@@ -169,10 +172,32 @@ fn timeline(
     }
 }
 
+/// The transaction at the cursor, and below it the census.
+fn happenings(state: &UseReducerHandle<AppState>, act: &Callback<Action>, seeker: &Shared) -> Html {
+    let find = {
+        let (state, seeker) = (state.clone(), Rc::clone(seeker));
+        Callback::from(move |way: Way| effects::find(&state, &seeker, way))
+    };
+    html! {
+        <>
+            <section class="side__inspector" aria-label="Transaction">
+                <Inspector found={state.inspector.found.clone()} filter={state.inspector.filter}
+                    end_ns={state.ended().map_or(0.0, |ended| ended.result.end_ns)}
+                    on_find={find} on_filter={act.reform(Action::SetFilter)} />
+            </section>
+            <section class="side__census" aria-label="Who waits for what">
+                <h2>{ "Who waits for what" }</h2>
+                <div class="panel__scroll" tabindex="0">
+                    <Census board={state.board.clone()} />
+                </div>
+            </section>
+        </>
+    }
+}
+
 fn results(state: &UseReducerHandle<AppState>, palette: Palette) -> Html {
     html! {
         <>
-            <h2>{ "Results" }</h2>
             <Results ended={state.ended().cloned()} />
             <h3 class="latency__title">
                 { "Latency distribution" }
@@ -210,8 +235,12 @@ fn standing(state: &AppState) -> Standing {
 fn live(state: &AppState) -> String {
     let Some(board) = &state.board else { return "Nothing to show yet.".to_owned() };
     let end_ns = state.ended().map_or(board.at_ns, |ended| ended.result.end_ns);
+    let shown = state.transaction().filter(|_| !state.playback.playing);
+    let shown = shown.map_or(String::new(), |shown| {
+        format!(". Request {}: {}", shown.request, inspector::outcome_name(shown.outcome))
+    });
     format!(
-        "t = {}: {} running, {} waiting, {} done",
+        "t = {}: {} running, {} waiting, {} done{shown}",
         format::clock(board.asked_ns, end_ns),
         board.running,
         board.waiting,

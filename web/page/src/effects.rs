@@ -1,10 +1,14 @@
 //! What the state makes happen outside the page: messages to the worker, the address, the theme, frames.
 
+mod inspect;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use tierscope_worker::protocol::{Direction, FromWorker, ToWorker};
+use tierscope_worker::protocol::{Direction, FromWorker, ToWorker, Way};
 use yew::prelude::*;
+
+pub(crate) use inspect::{find, use_inspector};
 
 use crate::app::link_of;
 use crate::chart::palette::Palette;
@@ -23,6 +27,8 @@ pub(crate) struct Seeker {
     wanted: Option<(u32, f64)>,
     /// A seek is answered before the next is sent: the worker never falls behind.
     under_way: bool,
+    /// Questions for transactions.
+    finds: inspect::Finds,
 }
 
 impl Seeker {
@@ -59,6 +65,7 @@ impl Seeker {
     fn forget(&mut self) {
         self.wanted = None;
         self.under_way = false;
+        self.finds = inspect::Finds::default();
     }
 }
 
@@ -73,8 +80,10 @@ pub(crate) fn use_worker(state: &State, seeker: &Shared) {
         let heard = {
             let (dispatcher, seeker) = (dispatcher.clone(), Rc::clone(&seeker));
             Callback::from(move |message: FromWorker| {
-                if let FromWorker::Board { run, board } = &message {
-                    seeker.borrow_mut().answered(*run, board.asked_ns);
+                match &message {
+                    FromWorker::Board { run, board } => seeker.borrow_mut().answered(*run, board.asked_ns),
+                    FromWorker::Found { asked, .. } if asked.way == Way::AtCursor => seeker.borrow_mut().found(),
+                    _ => {}
                 }
                 dispatcher.dispatch(Action::Worker(message));
             })
@@ -216,7 +225,8 @@ pub(crate) fn use_notice(state: &State) {
 pub(crate) fn use_keys(state: &State, seeker: &Shared) {
     let (state, seeker) = (state.clone(), Rc::clone(seeker));
     // A listener that knows the present state: renewed with each of its changes that matter to it.
-    let deps = (state.run, state.help, state.playback.cursor_ns, state.ended().is_some());
+    let shown = state.transaction().map(|transaction| transaction.txn);
+    let deps = (state.run, state.help, state.playback.cursor_ns, state.ended().is_some(), shown, state.inspector.filter);
     use_effect_with(deps, move |_| {
         let end_ns = state.ended().map_or(0.0, |ended| ended.result.end_ns);
         let listener = keys::on_key(move |key| {
@@ -227,6 +237,8 @@ pub(crate) fn use_keys(state: &State, seeker: &Shared) {
                 " " => state.dispatch(Action::TogglePlay),
                 "," => step(&state, &seeker, Direction::Back),
                 "." => step(&state, &seeker, Direction::Forward),
+                "[" => find(&state, &seeker, Way::Previous),
+                "]" => find(&state, &seeker, Way::Next),
                 "Home" => state.dispatch(Action::MoveTo(0.0)),
                 "End" => state.dispatch(Action::MoveTo(end_ns)),
                 "?" => state.dispatch(Action::ShowHelp(!state.help)),

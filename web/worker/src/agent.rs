@@ -7,10 +7,14 @@ use std::sync::Arc;
 use tierscope_report::{CdfPoint, Sample as ReportSample};
 use tierscope_scenario::{Problem, Scenario, expand, parse_any};
 use tierscope_sim::{Run, RunOptions, RunState, Simulation};
-use tierscope_units::{SimTime, SlotId};
+use tierscope_units::{SimTime, SlotId, TxnId};
 
-use crate::board;
-use crate::protocol::{Direction, Distribution, FromWorker, ProblemView, RunResult, Sample, ToWorker};
+use crate::ledger::Ledger;
+use crate::protocol::{
+    Direction, Distribution, Find, Found, FromWorker, ProblemView, RunResult, Sample, ToWorker, Transaction,
+    TxnDetail,
+};
+use crate::{board, replay};
 
 /// The worker's whole state.
 #[derive(Default)]
@@ -29,6 +33,12 @@ struct Job {
     told_ms: f64,
     /// The state that was shown last: the next one is likely a little later.
     shown: Option<Simulation>,
+    /// The state before the first instant.
+    start: Simulation,
+    /// Its transactions.
+    ledger: Ledger,
+    /// The transaction that was looked at last.
+    looked_at: Option<(TxnId, Option<TxnDetail>)>,
 }
 
 /// Instants between two looks at the clock.
@@ -58,6 +68,10 @@ impl Agent {
                 let slot = self.job(run).and_then(|job| board::slot(job.seek(at_ns).engine(), SlotId(slot)));
                 slot.map(|slot| FromWorker::Slot { run, slot }).into_iter().collect()
             }
+            ToWorker::Find { run, find: asked } => {
+                let found = self.job(run).map(|job| job.find(asked));
+                found.map(|found| FromWorker::Found { run, asked, found }).into_iter().collect()
+            }
         }
     }
 
@@ -71,7 +85,7 @@ impl Agent {
         let Some(job) = self.job.as_mut().filter(|job| !job.over) else { return Vec::new() };
         let begun = now_ms();
         loop {
-            let state = match job.run.advance(INSTANTS, |_| {}) {
+            let state = match job.run.advance(INSTANTS, |log| job.ledger.take(log)) {
                 Ok(state) => state,
                 Err(error) => {
                     job.over = true;
@@ -98,7 +112,7 @@ impl Agent {
         self.job = None;
         match prepare(text) {
             Ok(run) => {
-                self.job = Some(Job { id, run, over: false, wall_ms: 0.0, told_ms: 0.0, shown: None });
+                self.job = Some(Job::new(id, run));
                 Vec::new()
             }
             Err(problems) => vec![refused(id, problems.iter().map(problem_view).collect())],
@@ -107,6 +121,20 @@ impl Agent {
 }
 
 impl Job {
+    fn new(id: u32, run: Run) -> Self {
+        Self {
+            id,
+            start: run.simulation().clone(),
+            run,
+            over: false,
+            wall_ms: 0.0,
+            told_ms: 0.0,
+            shown: None,
+            ledger: Ledger::default(),
+            looked_at: None,
+        }
+    }
+
     /// The result of what was run so far; the run goes no further.
     fn end(&mut self) -> FromWorker {
         self.over = true;
@@ -177,6 +205,37 @@ impl Job {
         let near = self.shown.take().and_then(|shown| onward(shown, at));
         let found = near.unwrap_or_else(|| self.run.seek(at));
         self.shown.insert(found)
+    }
+
+    /// The transaction that is asked for.
+    fn find(&mut self, asked: Find) -> Found {
+        let (at, shown) = (SimTime::from_ns(ns(asked.at_ns)), asked.txn.map(|txn| TxnId(ns(txn))));
+        let place = self.ledger.find(asked.way, at, shown, asked.filter);
+        let mut transaction = place.and_then(|place| self.ledger.get(place));
+        if let Some(found) = transaction.as_mut().filter(|_| asked.details) {
+            found.detail = self.look_at(found);
+        }
+        Found {
+            transaction,
+            place: place.map_or(0, |place| self.ledger.rank(place, asked.filter)),
+            counts: self.ledger.counts(asked.filter.request),
+            dropped: self.ledger.dropped() as f64,
+        }
+    }
+
+    /// Its details, by repeating its instant.
+    fn look_at(&mut self, found: &Transaction) -> Option<TxnDetail> {
+        let (at_ns, txn) = (ns(found.at_ns), TxnId(ns(found.txn)));
+        if let Some((_, known)) = self.looked_at.as_ref().filter(|(known, _)| *known == txn) {
+            return known.clone();
+        }
+        let before = match at_ns.checked_sub(1) {
+            Some(before) => self.seek(before as f64).clone(),
+            None => self.start.clone(),
+        };
+        let detail = replay::detail(before, SimTime::from_ns(at_ns), txn);
+        self.looked_at = Some((txn, detail.clone()));
+        detail
     }
 
     /// The board one instant away.

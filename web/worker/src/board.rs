@@ -1,6 +1,7 @@
 //! The state of a simulation as the page shows it.
 
 use tierscope_engine::{Engine, SlotState};
+use tierscope_report::Census;
 use tierscope_sim::{Simulation, census};
 use tierscope_units::{Idx, RequestId, SlotId};
 
@@ -16,7 +17,7 @@ pub fn board(simulation: &Simulation, asked_ns: u64) -> Board {
     let engine = simulation.engine();
     let (running, waiting) = engine.queue_lengths();
     let (totals, cells) = cells(engine);
-    let rows = census(simulation).rows;
+    let Census { rows, wait_cycle } = census(simulation);
     let census_total = rows.len() as u32;
     let shown = rows.into_iter().take(CENSUS_ROWS).map(|row| CensusRow {
         request: row.request,
@@ -37,6 +38,7 @@ pub fn board(simulation: &Simulation, asked_ns: u64) -> Board {
         finished: simulation.progress().ended,
         census: shown.collect(),
         census_total,
+        wait_cycle,
     }
 }
 
@@ -62,8 +64,8 @@ fn shown_state(state: SlotState) -> BlockState {
         SlotState::Active { refs, .. } if refs > 1 => BlockState::Shared,
         SlotState::Active { .. } => BlockState::Active,
         SlotState::Cached => BlockState::Cached,
-        // Reserved, and whatever else keeps a block that nobody can take or match.
-        _ => BlockState::Reserved,
+        SlotState::Reserved => BlockState::Reserved,
+        SlotState::SourceHold => BlockState::SourceHold,
     }
 }
 

@@ -5,7 +5,14 @@
 //! - Every message about a run carries the run's number: what belongs to an older run is dropped by its reader.
 //! - The worker speaks first ([`FromWorker::Ready`]); a message posted before that would be lost.
 
+mod transaction;
+
 use serde::{Deserialize, Serialize};
+
+pub use transaction::{
+    BLOCKS_SHOWN, Find, Found, OutcomeFilter, PreemptedRequest, Room, Transaction, Transfer, TxnBlock, TxnCaller,
+    TxnDetail, TxnFilter, TxnOutcome, Way,
+};
 
 /// What the page asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +28,8 @@ pub enum ToWorker {
     Step { run: u32, from_ns: f64, direction: Direction },
     /// Tell about one block at a time.
     Inspect { run: u32, at_ns: f64, slot: u32 },
+    /// Find a transaction.
+    Find { run: u32, find: Find },
 }
 
 /// Which way a step goes.
@@ -50,6 +59,8 @@ pub enum FromWorker {
     Stepped { run: u32, board: Board },
     /// One block.
     Slot { run: u32, slot: SlotView },
+    /// A transaction, and the question that it answers.
+    Found { run: u32, asked: Find, found: Found },
 }
 
 /// What came of a run.
@@ -116,6 +127,8 @@ pub struct Board {
     pub census: Vec<CensusRow>,
     /// How many unfinished requests there are in all.
     pub census_total: u32,
+    /// Requests that wait for each other in a circle, when nothing will wake them: a line for each.
+    pub wait_cycle: Vec<String>,
 }
 
 /// Most census rows in one board.
@@ -134,6 +147,8 @@ pub struct Totals {
     pub shared: u32,
     /// Referenced by nobody, kept for a later hit.
     pub cached: u32,
+    /// Evicted, and still read by an offload: neither matchable nor free.
+    pub source_hold: u32,
 }
 
 impl Totals {
@@ -143,8 +158,8 @@ impl Totals {
     }
 
     /// The counts in the order of [`BlockState::ALL`].
-    pub fn in_order(self) -> [u32; 5] {
-        [self.free, self.reserved, self.active, self.shared, self.cached]
+    pub fn in_order(self) -> [u32; BlockState::ALL.len()] {
+        [self.free, self.reserved, self.active, self.shared, self.cached, self.source_hold]
     }
 
     /// The count of one state.
@@ -160,6 +175,7 @@ impl Totals {
             BlockState::Active => &mut self.active,
             BlockState::Shared => &mut self.shared,
             BlockState::Cached => &mut self.cached,
+            BlockState::SourceHold => &mut self.source_hold,
         };
         *place += 1;
     }
@@ -178,11 +194,14 @@ pub enum BlockState {
     Shared,
     /// Referenced by nobody, kept for a later hit.
     Cached,
+    /// Evicted, and still read by an offload: neither matchable nor free.
+    SourceHold,
 }
 
 impl BlockState {
     /// In drawing order; the discriminant is the position.
-    pub const ALL: [Self; 5] = [Self::Free, Self::Reserved, Self::Active, Self::Shared, Self::Cached];
+    pub const ALL: [Self; 6] =
+        [Self::Free, Self::Reserved, Self::Active, Self::Shared, Self::Cached, Self::SourceHold];
 }
 
 /// The blocks as cells: one block a cell, or `per_cell` neighbours together when there are too many to draw.
@@ -190,13 +209,13 @@ impl BlockState {
 pub struct Cells {
     /// Blocks in each cell; the last cell may hold fewer.
     pub per_cell: u32,
-    /// For each cell five little-endian `u32` counts, in the order of [`BlockState::ALL`].
+    /// For each cell six little-endian `u32` counts, in the order of [`BlockState::ALL`].
     #[serde(with = "crate::bytes")]
     pub counts: Vec<u8>,
 }
 
 /// Bytes of one cell.
-const CELL_BYTES: usize = 20;
+const CELL_BYTES: usize = 4 * BlockState::ALL.len();
 
 impl Cells {
     /// Appends a cell.
@@ -222,7 +241,14 @@ impl Cells {
             let at = |i: usize| {
                 u32::from_le_bytes([cell[4 * i], cell[4 * i + 1], cell[4 * i + 2], cell[4 * i + 3]])
             };
-            Totals { free: at(0), reserved: at(1), active: at(2), shared: at(3), cached: at(4) }
+            Totals {
+                free: at(0),
+                reserved: at(1),
+                active: at(2),
+                shared: at(3),
+                cached: at(4),
+                source_hold: at(5),
+            }
         })
     }
 
@@ -288,7 +314,7 @@ mod tests {
     #[test]
     fn cells_keep_every_count() {
         let mut cells = Cells { per_cell: 70_000, counts: Vec::new() };
-        let totals = Totals { free: 1, reserved: 2, active: 65_536, shared: 0, cached: 4_461 };
+        let totals = Totals { free: 1, reserved: 2, active: 65_536, shared: 0, cached: 4_461, source_hold: 7 };
         cells.push(totals);
         cells.push(Totals::default());
         assert_eq!(cells.len(), 2);

@@ -3,6 +3,7 @@
 pub(crate) mod evict;
 pub(crate) mod index;
 pub(crate) mod pool;
+mod promise;
 #[cfg(test)]
 mod reference;
 #[cfg(any(feature = "straight-line", feature = "bench-internals"))]

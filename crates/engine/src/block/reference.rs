@@ -128,8 +128,8 @@ impl Pair {
         let missing = contents.len() - found.len();
         let fits = missing + dumb_cached + keep_free as usize <= self.dumb.free() + self.dumb.cached.len();
         let before = fingerprint(&self.real);
-        match self.real.reserve(hits, missing as u32, keep_free, &mut Vec::new()) {
-            Err((_, exhausted)) => {
+        match self.real.reserve(&mut hits, missing as u32, keep_free, &mut Vec::new()) {
+            Err(exhausted) => {
                 prop_assert!(!fits, "{exhausted:?} though it fits");
                 prop_assert_eq!(fingerprint(&self.real), before, "T3: the state is unchanged");
             }
@@ -184,7 +184,8 @@ impl Pair {
         }
         let fits = self.dumb.free() + self.dumb.cached.len() > 0;
         let before = fingerprint(&self.real);
-        let Ok(reservation) = self.real.reserve(Hits::default(), 1, 0, &mut Vec::new()) else {
+        let (mut hits, mut victims) = (Hits::default(), Vec::new());
+        let Ok(reservation) = self.real.reserve(&mut hits, 1, 0, &mut victims) else {
             prop_assert!(!fits);
             prop_assert_eq!(fingerprint(&self.real), before);
             return Ok(());

@@ -4,10 +4,10 @@
 //! and a caller that fails half way would have to find out itself what it holds. Takes the slots that reserve
 //! and commit would take, in their order (under TinyLFU, whose counts a hit may age, only almost).
 
-use tierscope_units::{Idx, SlotId};
+use tierscope_units::SlotId;
 
 use super::evict::Evict as _;
-use super::pool::{BlockPool, Tag};
+use super::pool::BlockPool;
 use super::transaction::{Exhausted, Hits};
 use crate::fact::BlockRef;
 
@@ -26,35 +26,18 @@ impl BlockPool {
         if needed.saturating_add(keep_free) > obtainable {
             return Err(Exhausted { needed, obtainable });
         }
-        for slot in hits.slots.drain(..) {
-            if self.slots[slot.index()].tag == Tag::Cached {
-                self.evictor.leave(&mut self.slots, slot);
-                self.slots[slot.index()].tag = Tag::Active;
-            }
-            self.evictor.used(self.slots[slot.index()].hash);
-            self.slots[slot.index()].refs += 1;
-            owned.push(slot);
+        self.activate_hits(hits, owned);
+        let from_free = missing.min(self.unpromised());
+        self.activate_free(from_free, owned);
+        let victims = missing - from_free;
+        if victims > 0 {
+            let first = owned.len();
+            self.evictor.pick(&self.slots, victims as usize, owned);
+            self.replace_victims(&owned[first..], removed);
+            self.cached -= victims;
         }
-        let from_free = (missing as usize).min(self.free.len());
-        for slot in self.free.drain(self.free.len() - from_free..).rev() {
-            let s = &mut self.slots[slot.index()];
-            s.tag = Tag::Active;
-            s.refs = 1;
-            owned.push(slot);
-        }
-        let victims = missing as usize - from_free;
-        let first_victim = owned.len();
-        self.evictor.pick(&self.slots, victims, owned);
-        for &victim in &owned[first_victim..] {
-            self.evictor.leave(&mut self.slots, victim);
-            removed.push(self.unregister(victim));
-            let s = &mut self.slots[victim.index()];
-            s.tag = Tag::Active;
-            s.refs = 1;
-        }
-        self.cached -= hits.cached + victims as u32;
-        self.active += hits.cached + missing;
+        self.active += missing;
         self.assert_conserved();
-        Ok(victims as u32)
+        Ok(victims)
     }
 }

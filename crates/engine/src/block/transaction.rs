@@ -37,18 +37,24 @@ pub(crate) struct Exhausted {
 /// ones are promised; marking each would cost more than taking it.
 #[must_use = "a reservation ends in commit or abort"]
 #[derive(Debug)]
-pub(crate) struct Reservation {
-    hits: Hits,
+pub(crate) struct Reservation<'a> {
+    hits: &'a mut Hits,
     /// How many of the free slots are promised: those on top of the stack.
     from_free: u32,
     /// Cached slots that will lose their content, in the order in which they will be used.
-    victims: Vec<SlotId>,
+    victims: &'a mut Vec<SlotId>,
 }
 
-impl Reservation {
-    /// Blocks that the commit will add to the request: the hits, then the new ones.
+impl Reservation<'_> {
+    /// Blocks that the commit will add to the request before the new ones.
     pub(crate) fn hits(&self) -> &Hits {
-        &self.hits
+        self.hits
+    }
+
+    /// How many free slots are promised, and the victims. It has no hits.
+    pub(super) fn into_promise(self) -> (u32, Vec<SlotId>) {
+        debug_assert!(self.hits.slots.is_empty(), "a promise of new slots has no hits");
+        (self.from_free, std::mem::take(self.victims))
     }
 
     /// How many cached blocks lose their content for it.
@@ -79,23 +85,23 @@ impl BlockPool {
         }
     }
 
-    /// Promises `missing` slots besides the hits, leaving `keep_free` available, or changes nothing.
-    pub(crate) fn reserve(
+    /// Promises `missing` slots besides the hits, leaving `keep_free` available, or changes nothing. The list of
+    /// victims is empty before and after the transaction.
+    pub(crate) fn reserve<'a>(
         &mut self,
-        hits: Hits,
+        hits: &'a mut Hits,
         missing: u32,
         keep_free: u32,
-        spare: &mut Vec<SlotId>,
-    ) -> Result<Reservation, (Hits, Exhausted)> {
+        victims: &'a mut Vec<SlotId>,
+    ) -> Result<Reservation<'a>, Exhausted> {
         let needed = missing + hits.cached;
         let obtainable = self.available();
         if needed.saturating_add(keep_free) > obtainable {
-            return Err((hits, Exhausted { needed, obtainable }));
+            return Err(Exhausted { needed, obtainable });
         }
-        let mut victims = std::mem::take(spare);
         let from_free = missing.min(self.unpromised());
         if missing > from_free {
-            self.pick_victims(&hits, (missing - from_free) as usize, &mut victims);
+            self.reserve_victims(hits, missing - from_free, victims);
         }
         self.promised += from_free;
         self.reserved += missing;
@@ -104,65 +110,82 @@ impl BlockPool {
     }
 
     /// Chooses victims that are no hits (rule T2).
-    fn pick_victims(&mut self, hits: &Hits, count: usize, victims: &mut Vec<SlotId>) {
+    fn reserve_victims(&mut self, hits: &Hits, count: u32, victims: &mut Vec<SlotId>) {
         self.retag(hits, Tag::Cached, Tag::Protected);
-        self.evictor.pick(&self.slots, count, victims);
+        self.evictor.reserve(&mut self.slots, count as usize, victims);
         self.retag(hits, Tag::Protected, Tag::Cached);
-        for victim in &*victims {
-            self.slots[victim.index()].tag = Tag::Reserved;
-        }
-        self.cached -= count as u32;
+        self.cached -= count;
     }
 
     /// Applies a reservation: the hits gain a reference, the victims lose their content, and all blocks are
-    /// appended to `owned` (rule T4). The evicted contents go to `removed`. Gives back the emptied lists.
+    /// appended to `owned` (rule T4). The evicted contents go to `removed`.
     pub(crate) fn commit(
         &mut self,
-        reservation: Reservation,
+        reservation: Reservation<'_>,
         owned: &mut Vec<SlotId>,
         removed: &mut Vec<BlockRef>,
-    ) -> (Hits, Vec<SlotId>) {
-        let Reservation { mut hits, from_free, mut victims } = reservation;
-        for slot in hits.slots.drain(..) {
+    ) {
+        let Reservation { hits, from_free, victims } = reservation;
+        self.activate_hits(hits, owned);
+        self.activate_free(from_free, owned);
+        let taken = from_free + victims.len() as u32;
+        if !victims.is_empty() {
+            self.replace_victims(victims, removed);
+            owned.append(victims);
+        }
+        self.promised -= from_free;
+        self.reserved -= taken;
+        self.active += taken;
+        self.assert_conserved();
+    }
+
+    /// A further reference to each hit.
+    pub(super) fn activate_hits(&mut self, hits: &mut Hits, owned: &mut Vec<SlotId>) {
+        for &slot in &hits.slots {
             if self.slots[slot.index()].tag == Tag::Cached {
                 self.evictor.leave(&mut self.slots, slot);
-                self.slots[slot.index()].tag = Tag::Active;
             }
-            self.evictor.used(self.slots[slot.index()].hash);
-            self.slots[slot.index()].refs += 1;
-            owned.push(slot);
+            let s = &mut self.slots[slot.index()];
+            s.tag = Tag::Active;
+            s.refs += 1;
+            self.evictor.used(s.hash);
         }
-        for slot in self.free.drain(self.free.len() - from_free as usize..).rev() {
+        self.cached -= hits.cached;
+        self.active += hits.cached;
+        owned.append(&mut hits.slots);
+    }
+
+    /// The first reference to each of the next `count` free slots.
+    pub(super) fn activate_free(&mut self, count: u32, owned: &mut Vec<SlotId>) {
+        let left = self.free.len() - count as usize;
+        for slot in &self.free[left..] {
             let s = &mut self.slots[slot.index()];
             s.tag = Tag::Active;
             s.refs = 1;
-            owned.push(slot);
         }
-        let taken = from_free + victims.len() as u32;
-        for victim in victims.drain(..) {
+        owned.extend(self.free.drain(left..).rev());
+    }
+
+    /// Victims lose their content, which goes to `removed`, and gain their first reference.
+    pub(super) fn replace_victims(&mut self, victims: &[SlotId], removed: &mut Vec<BlockRef>) {
+        for &victim in victims {
             self.evictor.leave(&mut self.slots, victim);
             removed.push(self.unregister(victim));
             let s = &mut self.slots[victim.index()];
             s.tag = Tag::Active;
             s.refs = 1;
-            owned.push(victim);
         }
-        self.promised -= from_free;
-        self.reserved -= taken;
-        self.cached -= hits.cached;
-        self.active += hits.cached + taken;
-        self.assert_conserved();
-        (hits, victims)
     }
 
     /// Takes a reservation back: the state is what it was before (rule T5).
     #[cfg_attr(not(test), expect(dead_code, reason = "every caller so far commits what it reserved"))]
-    pub(crate) fn abort(&mut self, reservation: Reservation) {
-        let Reservation { from_free, victims, .. } = reservation;
-        for victim in &victims {
+    pub(crate) fn abort(&mut self, reservation: Reservation<'_>) {
+        let Reservation { hits, from_free, victims } = reservation;
+        let count = victims.len() as u32;
+        for victim in victims.drain(..) {
             self.slots[victim.index()].tag = Tag::Cached;
         }
-        let count = victims.len() as u32;
+        hits.slots.clear();
         self.cached += count;
         self.promised -= from_free;
         self.reserved -= from_free + count;

@@ -1,10 +1,10 @@
 //! Acquires of running requests, and the registration of blocks that become full (rules T1–T5, T7).
 
-use tierscope_units::{SimTime, TxnId};
+use tierscope_units::{SimTime, SlotId, TxnId};
 
-use crate::block::transaction::{Exhausted, Reservation, new_blocks};
+use crate::block::transaction::{Exhausted, Hits, new_blocks};
 use crate::fact::{BlockRef, Caller, Fact};
-use crate::machine::Engine;
+use crate::machine::{Engine, Scratch};
 use crate::offload::{Below, Dependency};
 use crate::request::{Identity, Live};
 
@@ -27,6 +27,14 @@ struct Took {
     victims: u32,
     /// Where the new blocks begin in the request's list.
     first_new: usize,
+}
+
+impl Took {
+    fn of(owned: &[SlotId], hits: &Hits, victims: u32) -> Self {
+        let found = hits.slots.len();
+        let cached_hits = hits.cached;
+        Self { active_hits: found as u32 - cached_hits, cached_hits, victims, first_new: owned.len() + found }
+    }
 }
 
 impl Engine {
@@ -102,8 +110,13 @@ impl Engine {
         txn: (TxnId, Caller),
         (missing, keep_free): (u32, u32),
     ) -> Result<(), Exhausted> {
-        let reservation = self.try_reserve(missing, keep_free)?;
-        self.commit(now, live, txn, reservation);
+        self.offer_first(missing)?;
+        let r = self.requests.get_mut(live);
+        let Scratch { hits, slots, removed, .. } = &mut self.scratch;
+        let reservation = self.pool.reserve(hits, missing, keep_free, slots)?;
+        let took = Took::of(&r.blocks, reservation.hits(), reservation.victims());
+        self.pool.commit(reservation, &mut r.blocks, removed);
+        self.log_acquired(now, live, txn, took);
         Ok(())
     }
 
@@ -118,43 +131,20 @@ impl Engine {
     ) -> Result<(), Exhausted> {
         self.offer_first(missing)?;
         let r = self.requests.get_mut(live);
-        let hits = &mut self.scratch.hits;
-        let (found, cached_hits) = (hits.slots.len(), hits.cached);
-        let first_new = r.blocks.len() + found;
-        let removed = &mut self.scratch.removed;
-        let victims = self.pool.take_straight(hits, (missing, keep_free), &mut r.blocks, removed)?;
-        let active_hits = found as u32 - cached_hits;
-        self.log_acquired(now, live, txn, Took { active_hits, cached_hits, victims, first_new });
+        let Scratch { hits, removed, .. } = &mut self.scratch;
+        let mut took = Took::of(&r.blocks, hits, 0);
+        took.victims = self.pool.take_straight(hits, (missing, keep_free), &mut r.blocks, removed)?;
+        self.log_acquired(now, live, txn, took);
         Ok(())
     }
 
     /// Where a tier lies below, victims have to be offered to it first.
-    fn offer_first(&self, missing: u32) -> Result<(), Exhausted> {
+    pub(crate) fn offer_first(&self, missing: u32) -> Result<(), Exhausted> {
         if self.config.below.is_some() && missing > self.pool.free.len() as u32 {
             let needed = missing + self.scratch.hits.cached;
             return Err(Exhausted { needed, obtainable: self.pool.available() });
         }
         Ok(())
-    }
-
-    fn try_reserve(&mut self, missing: u32, keep_free: u32) -> Result<Reservation, Exhausted> {
-        self.offer_first(missing)?;
-        let hits = std::mem::take(&mut self.scratch.hits);
-        self.pool.reserve(hits, missing, keep_free, &mut self.scratch.slots).map_err(|(hits, exhausted)| {
-            self.scratch.hits = hits;
-            exhausted
-        })
-    }
-
-    fn commit(&mut self, now: SimTime, live: Live, txn: (TxnId, Caller), reservation: Reservation) {
-        let cached_hits = reservation.hits().cached;
-        let active_hits = reservation.hits().slots.len() as u32 - cached_hits;
-        let victims = reservation.victims();
-        let r = self.requests.get_mut(live);
-        let first_new = r.blocks.len() + reservation.hits().slots.len();
-        (self.scratch.hits, self.scratch.slots) =
-            self.pool.commit(reservation, &mut r.blocks, &mut self.scratch.removed);
-        self.log_acquired(now, live, txn, Took { active_hits, cached_hits, victims, first_new });
     }
 
     /// What is so once the slots are the request's.

@@ -37,7 +37,7 @@ pub struct Palette {
     /// Grid and axes.
     pub line: Colour,
     /// Block states, in the order of [`BlockState::ALL`].
-    pub states: [Colour; 5],
+    pub states: [Colour; 6],
     /// Text on active and shared cells.
     pub on_state: Colour,
     /// TTFT, ITL, E2E.
@@ -48,7 +48,7 @@ pub struct Palette {
 
 impl Palette {
     /// The tokens, in the order in which [`Palette::of`] takes their colours.
-    pub const TOKENS: [&'static str; 14] = [
+    pub const TOKENS: [&'static str; 15] = [
         "--surface",
         "--ink-soft",
         "--line",
@@ -57,6 +57,7 @@ impl Palette {
         "--active",
         "--shared",
         "--cached",
+        "--source-hold",
         "--on-state",
         "--ttft",
         "--itl",
@@ -76,6 +77,7 @@ impl Palette {
             active,
             shared,
             cached,
+            source_hold,
             on_state,
             ttft,
             itl,
@@ -87,7 +89,7 @@ impl Palette {
             surface,
             ink,
             line,
-            states: [free, reserved, active, shared, cached],
+            states: [free, reserved, active, shared, cached, source_hold],
             on_state,
             latencies: [ttft, itl, e2e],
             queues: [running, waiting],

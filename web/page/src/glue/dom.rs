@@ -15,6 +15,14 @@ pub(crate) fn by_id(id: &str) -> Option<Element> {
     window().document()?.get_element_by_id(id)
 }
 
+/// Moves the focus to an element.
+pub(crate) fn focus(id: &str) {
+    if let Some(element) = by_id(id).and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {
+        // Refused only for what cannot have it.
+        let _ = element.focus();
+    }
+}
+
 /// A listener that ends when it is dropped.
 pub(crate) struct Listener {
     target: EventTarget,

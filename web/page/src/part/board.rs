@@ -11,12 +11,15 @@ use crate::chart::cells::Grid;
 use crate::chart::palette::Palette;
 use crate::glue::dom::{self, use_size};
 use crate::state::format;
+use crate::state::inspector::Mark;
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct BoardProps {
     pub(crate) board: Option<Rc<BoardView>>,
     pub(crate) slot: Option<Rc<SlotView>>,
     pub(crate) palette: Palette,
+    /// Slots of the transaction that is shown.
+    pub(crate) marks: Rc<[Mark]>,
     /// A slot, and the time it is looked at.
     pub(crate) on_inspect: Callback<(u32, f64)>,
     pub(crate) on_leave: Callback<()>,
@@ -33,9 +36,9 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
     let cells = props.board.as_ref().map_or(0, |board| board.cells.len());
     let grid = Grid::fit(cells, f64::from(size.0), f64::from(size.1));
 
-    use_effect_with((props.board.clone(), props.palette, *size, *pointed), {
+    use_effect_with((props.board.clone(), props.palette, *size, *pointed, Rc::clone(&props.marks)), {
         let canvas = canvas.clone();
-        move |(board, palette, size, pointed)| {
+        move |(board, palette, size, pointed, marks)| {
             if let Some(canvas) = canvas.cast::<HtmlCanvasElement>() {
                 let ratio = dom::window().device_pixel_ratio();
                 let picture = paint::Picture {
@@ -43,6 +46,7 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
                     grid,
                     palette,
                     pointed: *pointed,
+                    marks,
                     size: *size,
                     ratio,
                 };

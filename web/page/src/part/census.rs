@@ -56,6 +56,16 @@ pub(crate) fn Census(props: &CensusProps) -> Html {
             if more > 0 {
                 <p class="empty">{ format!("and {} more", format::count(more as u64)) }</p>
             }
+            if !board.wait_cycle.is_empty() {
+                <div class="cycle" id="wait-cycle">
+                    <h3>{ "They wait for each other" }</h3>
+                    <ol>
+                        for wait in board.wait_cycle.iter() {
+                            <li>{ wait }</li>
+                        }
+                    </ol>
+                </div>
+            }
         </>
     }
 }

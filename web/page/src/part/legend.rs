@@ -13,6 +13,7 @@ pub(crate) fn name(state: BlockState) -> &'static str {
         BlockState::Active => "active",
         BlockState::Shared => "active, shared",
         BlockState::Cached => "cached",
+        BlockState::SourceHold => "source hold",
     }
 }
 
@@ -35,7 +36,7 @@ pub(crate) fn in_words(totals: Totals) -> String {
 /// The legend: a table of states and counts.
 pub(crate) fn legend(totals: Totals, per_cell: u32) -> Html {
     let order =
-        [BlockState::Active, BlockState::Shared, BlockState::Cached, BlockState::Reserved, BlockState::Free];
+        [BlockState::Active, BlockState::Shared, BlockState::Cached, BlockState::SourceHold, BlockState::Reserved, BlockState::Free];
     html! {
         <div class="legend">
             <table class="legend__table">
@@ -69,6 +70,7 @@ fn class(state: BlockState) -> &'static str {
         BlockState::Active => "active",
         BlockState::Shared => "shared",
         BlockState::Cached => "cached",
+        BlockState::SourceHold => "source-hold",
     }
 }
 

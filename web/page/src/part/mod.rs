@@ -4,14 +4,17 @@
 pub(crate) mod board;
 pub(crate) mod census;
 pub(crate) mod editor;
+pub(crate) mod flow;
 pub(crate) mod header;
 pub(crate) mod help;
 pub(crate) mod highlight;
+pub(crate) mod inspector;
 pub(crate) mod latency;
 pub(crate) mod legend;
 pub(crate) mod notice;
 pub(crate) mod paint;
 pub(crate) mod problems;
 pub(crate) mod results;
+pub(crate) mod tabs;
 pub(crate) mod timeline;
 pub(crate) mod title;

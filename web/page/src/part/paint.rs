@@ -1,11 +1,13 @@
 //! Draws the board's cells. Each state has a shape of its own besides its colour: free is hollow, reserved is
-//! hatched, active is solid, shared is solid with a second edge, cached is solid with a hole.
+//! hatched, active is solid, shared is solid with a second edge, cached is solid with a hole, source hold is solid with an
+//! arrow down. The slots of a transaction are ringed and lettered.
 
 use tierscope_worker::protocol::{BlockState, Board, Totals};
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use super::legend;
+use crate::state::inspector::{Mark, Part};
 use crate::chart::cells::Grid;
 use crate::chart::palette::Palette;
 
@@ -15,6 +17,8 @@ pub(crate) struct Picture<'a> {
     pub(crate) grid: Grid,
     pub(crate) palette: &'a Palette,
     pub(crate) pointed: Option<usize>,
+    /// Slots of the transaction that is shown.
+    pub(crate) marks: &'a [Mark],
     pub(crate) size: (u32, u32),
     /// Device pixels for each pixel of the layout.
     pub(crate) ratio: f64,
@@ -55,6 +59,12 @@ pub(crate) fn paint(canvas: &HtmlCanvasElement, picture: &Picture<'_>) {
     }
     for state in BlockState::ALL {
         brush.squares(&tiny[state as usize], state);
+    }
+    for mark in picture.marks {
+        let cell = (mark.slot / board.cells.per_cell.max(1)) as usize;
+        if let Some(totals) = board.cells.get(cell) {
+            brush.mark(picture.grid.corner(cell), mark.part, legend::state_of(totals));
+        }
     }
     if let Some(cell) = picture.pointed {
         brush.ring(picture.grid.corner(cell));
@@ -136,6 +146,7 @@ impl Brush<'_> {
                 self.rect((at.0 + inset, at.1 + inset), hole);
                 self.context.fill();
             }
+            BlockState::SourceHold => self.arrow_down(at, &surface),
             BlockState::Free | BlockState::Reserved | BlockState::Active => {}
         }
     }
@@ -160,12 +171,13 @@ impl Brush<'_> {
         self.context.stroke();
     }
 
-    /// A cell of many blocks: bands as high as their shares, from the bottom: active, shared, cached, reserved.
+    /// A cell of many blocks: bands as high as their shares, from the bottom: active, shared, cached,
+    /// source hold, reserved.
     fn shares(&self, (x, y): (f64, f64), totals: Totals) {
-        use BlockState::{Active, Cached, Free, Reserved, Shared};
+        use BlockState::{Active, Cached, Free, Reserved, Shared, SourceHold};
         let capacity = f64::from(totals.capacity().max(1));
         let mut bottom = y + self.side;
-        for state in [Active, Shared, Cached, Reserved, Free] {
+        for state in [Active, Shared, Cached, SourceHold, Reserved, Free] {
             if totals.of(state) == 0 {
                 continue;
             }
@@ -193,6 +205,38 @@ impl Brush<'_> {
             y + self.side / 2.0 + 1.0,
             width,
         );
+    }
+
+    /// What is on its way down.
+    fn arrow_down(&self, (x, y): (f64, f64), colour: &str) {
+        let at = |right: f64, down: f64| (x + self.side * right, y + self.side * down);
+        let outline = [(0.42, 0.2), (0.58, 0.2), (0.58, 0.5), (0.78, 0.5), (0.5, 0.82), (0.22, 0.5), (0.42, 0.5)];
+        self.context.set_fill_style_str(colour);
+        self.context.begin_path();
+        for (right, down) in outline {
+            let (x, y) = at(right, down);
+            self.context.line_to(x, y);
+        }
+        self.context.fill();
+    }
+
+    /// A slot of the transaction that is shown: a ring, and a letter where there is room for one.
+    fn mark(&self, (x, y): (f64, f64), part: Part, state: Option<BlockState>) {
+        let ink = self.palette.ink.css();
+        self.context.set_stroke_style_str(&ink);
+        self.context.set_line_width(if self.side >= LABELS_FROM_PX { 2.5 } else { 1.5 });
+        self.rect((x - 1.0, y - 1.0), self.side + 2.0);
+        self.context.stroke();
+        if self.side < LABELS_FROM_PX {
+            return;
+        }
+        let size = (self.side * 0.26).clamp(9.0, 14.0);
+        let on_ground = matches!(state, None | Some(BlockState::Free | BlockState::Reserved));
+        self.context.set_font(&format!("700 {size:.0}px system-ui, sans-serif"));
+        self.context.set_text_align("left");
+        self.context.set_text_baseline("top");
+        self.context.set_fill_style_str(&if on_ground { ink } else { self.palette.on_state.css() });
+        let _ = self.context.fill_text(part.letter(), x + self.side * 0.09, y + self.side * 0.1);
     }
 
     fn ring(&self, (x, y): (f64, f64)) {

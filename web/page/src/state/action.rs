@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
-use tierscope_worker::protocol::{FromWorker, ProblemView, RunResult};
+use tierscope_worker::protocol::{FromWorker, ProblemView, RunResult, TxnFilter};
 use yew::Reducible;
 
 use super::edit::{self, Draft};
+use super::inspector::Inspector;
 use super::play::{Pace, Playback};
 use super::report::{Outcome, ReportView};
 use super::{AppState, Ended, Notice, Origin, Phase, Theme, gallery};
@@ -33,6 +34,8 @@ pub enum Action {
     Tick(f64),
     /// Another pace.
     SetPace(Pace),
+    /// Other transactions are looked at.
+    SetFilter(TxnFilter),
     /// The pointer left the board.
     LeaveBoard,
     /// The user switched the theme.
@@ -73,6 +76,7 @@ impl AppState {
             Action::TogglePlay => self.moved(Playback::toggled),
             Action::Tick(ms) => self.moved(|at, end_ns| at.ticked(ms, end_ns)),
             Action::SetPace(pace) => Self { playback: Playback { pace, ..self.playback }, ..self },
+            Action::SetFilter(filter) => Self { inspector: Inspector { filter, ..self.inspector }, ..self },
             Action::LeaveBoard => Self { slot: None, ..self },
             Action::SetTheme(theme) => Self { theme, ..self },
             Action::ShowHelp(help) => Self { help, ..self },
@@ -133,6 +137,7 @@ impl AppState {
             playback: Playback { playing: fresh && !self.still, ..playback },
             board: None,
             slot: None,
+            inspector: Inspector { filter: if fresh { TxnFilter::default() } else { self.inspector.filter }, ..Inspector::default() },
             ..self
         }
     }
@@ -191,6 +196,7 @@ impl AppState {
                 let playback = Playback { cursor_ns: board.at_ns, playing: false, ..self.playback };
                 Self { playback, board: Some(Rc::new(board)), ..self }
             }
+            FromWorker::Found { run, asked, found } if run == self.run => self.found(asked, found),
             FromWorker::Slot { run, slot } if run == self.run => Self { slot: Some(Rc::new(slot)), ..self },
             _ => self,
         }

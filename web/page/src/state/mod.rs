@@ -4,8 +4,10 @@ pub mod action;
 pub mod edit;
 pub mod format;
 pub mod gallery;
+pub mod inspector;
 pub mod play;
 pub mod report;
+pub mod sentence;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +17,7 @@ use tierscope_worker::protocol::{Board, ProblemView, RunResult, SlotView};
 
 pub use action::Action;
 use edit::Draft;
+use inspector::Inspector;
 use play::Playback;
 use report::ReportView;
 
@@ -39,6 +42,8 @@ pub struct AppState {
     pub board: Option<Rc<Board>>,
     /// The block under the pointer.
     pub slot: Option<Rc<SlotView>>,
+    /// The transaction that is shown, and which ones are looked at.
+    pub inspector: Inspector,
     /// A message across the page.
     pub notice: Option<Notice>,
     /// Light, dark, or as the system says.
@@ -149,6 +154,7 @@ impl AppState {
             playback: Playback::default(),
             board: None,
             slot: None,
+            inspector: Inspector::default(),
             notice: None,
             theme,
             help: false,

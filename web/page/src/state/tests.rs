@@ -32,6 +32,7 @@ fn board(at_ns: f64) -> Board {
         finished: 0,
         census: Vec::new(),
         census_total: 0,
+        wait_cycle: Vec::new(),
     }
 }
 

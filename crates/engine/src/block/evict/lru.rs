@@ -56,6 +56,20 @@ impl Evict for Lru {
         }
     }
 
+    /// In one sweep: each victim is in hand already.
+    fn reserve(&self, slots: &mut [Slot], count: usize, out: &mut Vec<SlotId>) {
+        let mut at = self.front;
+        for _ in 0..count {
+            while slots[at as usize].tag != Tag::Cached {
+                at = slots[at as usize].next;
+            }
+            out.push(SlotId(at));
+            let slot = &mut slots[at as usize];
+            slot.tag = Tag::Reserved;
+            at = slot.next;
+        }
+    }
+
     fn order(&self, slots: &[Slot]) -> Vec<SlotId> {
         let first = Some(self.front).filter(|&front| front != NONE);
         let links =

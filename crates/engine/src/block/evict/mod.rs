@@ -10,9 +10,9 @@ mod tinylfu;
 #[cfg(test)]
 mod oracle;
 
-use tierscope_units::{SequenceHash, SlotId};
+use tierscope_units::{Idx as _, SequenceHash, SlotId};
 
-use super::pool::Slot;
+use super::pool::{Slot, Tag};
 use crate::config::EvictionPolicy;
 use lineage::Lineage;
 use lru::Lru;
@@ -29,9 +29,17 @@ pub(crate) trait Evict {
     fn enter(&mut self, slots: &mut [Slot], slot: SlotId);
     /// `slot` is not cached any more.
     fn leave(&mut self, slots: &mut [Slot], slot: SlotId);
-    /// Appends the next `count` victims to `out`: slots tagged [`super::pool::Tag::Cached`], in order. There
+    /// Appends the next `count` victims to `out`: slots tagged [`Tag::Cached`], in order. There
     /// are so many.
     fn pick(&self, slots: &[Slot], count: usize, out: &mut Vec<SlotId>);
+    /// As [`Evict::pick`], and tags them [`Tag::Reserved`].
+    fn reserve(&self, slots: &mut [Slot], count: usize, out: &mut Vec<SlotId>) {
+        let first = out.len();
+        self.pick(slots, count, out);
+        for victim in &out[first..] {
+            slots[victim.index()].tag = Tag::Reserved;
+        }
+    }
     /// Content was registered or hit.
     fn used(&mut self, _hash: SequenceHash) {}
     /// `slot` was registered, behind `parent` in its request.
@@ -80,6 +88,9 @@ impl Evict for Evictor {
     }
     fn pick(&self, slots: &[Slot], count: usize, out: &mut Vec<SlotId>) {
         each!(self, inner => inner.pick(slots, count, out));
+    }
+    fn reserve(&self, slots: &mut [Slot], count: usize, out: &mut Vec<SlotId>) {
+        each!(self, inner => inner.reserve(slots, count, out));
     }
     fn used(&mut self, hash: SequenceHash) {
         each!(self, inner => inner.used(hash));
