@@ -293,7 +293,7 @@ impl World {
 }
 
 fn cases() -> u32 {
-    std::env::var("TIERSCOPE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(3_000)
+    std::env::var("TIERSCOPE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(20_000)
 }
 
 proptest! {

@@ -1,5 +1,5 @@
 // Pictures of the page for people to look at: target/screenshots/*.png.
-// As a command: node screenshots.mjs [gallery case] [position of the time slider, 0 to 1000]
+// As a command: node screenshots.mjs [gallery case] [position of the time slider, 0 to 1000] [what to click then]
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 
@@ -7,6 +7,7 @@ import { ROOT, digestOf, start, until, visit } from "./page.mjs";
 
 const name = process.argv[2] ?? "first-steps";
 const at = process.argv[3] ?? "450";
+const click = process.argv[4];
 const folder = path.join(ROOT, "target/screenshots");
 await mkdir(folder, { recursive: true });
 
@@ -21,6 +22,7 @@ try {
     }
     await page.locator("#time").fill(at);
     await until(page, () => document.querySelector("#play").getAttribute("aria-label") === "Play");
+    if (click) await page.click(click);
     await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
     await page.screenshot({ path: path.join(folder, `${colorScheme}-1280x720.png`) });
     if (colorScheme === "light") {

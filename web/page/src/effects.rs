@@ -82,7 +82,9 @@ pub(crate) fn use_worker(state: &State, seeker: &Shared) {
             Callback::from(move |message: FromWorker| {
                 match &message {
                     FromWorker::Board { run, board } => seeker.borrow_mut().answered(*run, board.asked_ns),
-                    FromWorker::Found { asked, .. } if asked.way == Way::AtCursor => seeker.borrow_mut().found(),
+                    FromWorker::Found { asked, .. } if asked.way == Way::AtCursor => {
+                        seeker.borrow_mut().found()
+                    }
                     _ => {}
                 }
                 dispatcher.dispatch(Action::Worker(message));
@@ -226,7 +228,14 @@ pub(crate) fn use_keys(state: &State, seeker: &Shared) {
     let (state, seeker) = (state.clone(), Rc::clone(seeker));
     // A listener that knows the present state: renewed with each of its changes that matter to it.
     let shown = state.transaction().map(|transaction| transaction.txn);
-    let deps = (state.run, state.help, state.playback.cursor_ns, state.ended().is_some(), shown, state.inspector.filter);
+    let deps = (
+        state.run,
+        state.help,
+        state.playback.cursor_ns,
+        state.ended().is_some(),
+        shown,
+        state.inspector.filter,
+    );
     use_effect_with(deps, move |_| {
         let end_ns = state.ended().map_or(0.0, |ended| ended.result.end_ns);
         let listener = keys::on_key(move |key| {

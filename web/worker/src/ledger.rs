@@ -197,9 +197,10 @@ mod tests {
     fn the_newest_at_the_cursor() {
         let ledger = six();
         let newest = |ns, filter| ledger.find(Way::AtCursor, at(ns), None, filter);
-        assert_eq!([newest(0, ALL), newest(9, ALL), newest(10, ALL), newest(99, ALL)].map(Option::unwrap), [
-            1, 1, 3, 5
-        ]);
+        assert_eq!(
+            [newest(0, ALL), newest(9, ALL), newest(10, ALL), newest(99, ALL)].map(Option::unwrap),
+            [1, 1, 3, 5]
+        );
         assert_eq!(newest(9, of(OutcomeFilter::Exhausted, None)), None);
         assert_eq!(newest(99, of(OutcomeFilter::All, Some(0))), Some(4));
     }

@@ -10,8 +10,8 @@ mod transaction;
 use serde::{Deserialize, Serialize};
 
 pub use transaction::{
-    BLOCKS_SHOWN, Find, Found, OutcomeFilter, PreemptedRequest, Room, Transaction, Transfer, TxnBlock, TxnCaller,
-    TxnDetail, TxnFilter, TxnOutcome, Way,
+    BLOCKS_SHOWN, Find, Found, OutcomeFilter, PreemptedRequest, Room, Transaction, Transfer, TxnBlock,
+    TxnCaller, TxnDetail, TxnFilter, TxnOutcome, Way,
 };
 
 /// What the page asks for.
@@ -314,7 +314,8 @@ mod tests {
     #[test]
     fn cells_keep_every_count() {
         let mut cells = Cells { per_cell: 70_000, counts: Vec::new() };
-        let totals = Totals { free: 1, reserved: 2, active: 65_536, shared: 0, cached: 4_461, source_hold: 7 };
+        let totals =
+            Totals { free: 1, reserved: 2, active: 65_536, shared: 0, cached: 4_461, source_hold: 7 };
         cells.push(totals);
         cells.push(Totals::default());
         assert_eq!(cells.len(), 2);

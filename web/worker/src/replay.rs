@@ -116,9 +116,9 @@ impl Witness {
 
     fn move_room(&mut self, free: i64, cached: i64) {
         let moved = |count: u32, by: i64| u32::try_from(i64::from(count) + by).ok();
-        self.room = self
-            .room
-            .and_then(|room| Some(Room { free: moved(room.free, free)?, cached: moved(room.cached, cached)? }));
+        self.room = self.room.and_then(|room| {
+            Some(Room { free: moved(room.free, free)?, cached: moved(room.cached, cached)? })
+        });
     }
 
     /// The transaction's own facts.
@@ -132,7 +132,8 @@ impl Witness {
         match *fact {
             Fact::Acquired { request, caller, active_hits, cached_hits, missing, .. } => {
                 self.request = Some(request);
-                self.hits = if caller == Caller::Admission { (active_hits + cached_hits) as usize } else { 0 };
+                self.hits =
+                    if caller == Caller::Admission { (active_hits + cached_hits) as usize } else { 0 };
                 self.taken = log.blocks(missing).to_vec();
                 if !self.detail.victims.is_empty() && self.detail.released == 0 {
                     // Evicted by something else before it.
@@ -215,7 +216,8 @@ fn hits(end: &Simulation, count: usize, request: RequestId, taken: &[BlockRef]) 
         return Vec::new();
     }
     let hash = |slot| engine.g1().slot_hash(slot).unwrap_or(SequenceHash(0));
-    let hits: Vec<BlockRef> = owned[..count].iter().map(|&slot| BlockRef { slot, hash: hash(slot) }).collect();
+    let hits: Vec<BlockRef> =
+        owned[..count].iter().map(|&slot| BlockRef { slot, hash: hash(slot) }).collect();
     shown(&hits)
 }
 

@@ -90,7 +90,10 @@ fn exhausted(detail: Option<&TxnDetail>, needed: u32, obtainable: u32) -> [Step;
     }
     let mut end = vec![("slots taken", number(0))];
     if let Some(gave_way) = detail.and_then(|detail| detail.preempted) {
-        end.extend([("preempted", format!("req {}", gave_way.request)), ("given back", number(gave_way.released))]);
+        end.extend([
+            ("preempted", format!("req {}", gave_way.request)),
+            ("given back", number(gave_way.released)),
+        ]);
     }
     [
         wanted(needed),

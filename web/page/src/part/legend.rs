@@ -35,8 +35,14 @@ pub(crate) fn in_words(totals: Totals) -> String {
 
 /// The legend: a table of states and counts.
 pub(crate) fn legend(totals: Totals, per_cell: u32) -> Html {
-    let order =
-        [BlockState::Active, BlockState::Shared, BlockState::Cached, BlockState::SourceHold, BlockState::Reserved, BlockState::Free];
+    let order = [
+        BlockState::Active,
+        BlockState::Shared,
+        BlockState::Cached,
+        BlockState::SourceHold,
+        BlockState::Reserved,
+        BlockState::Free,
+    ];
     html! {
         <div class="legend">
             <table class="legend__table">

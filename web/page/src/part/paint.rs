@@ -7,9 +7,9 @@ use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use super::legend;
-use crate::state::inspector::{Mark, Part};
 use crate::chart::cells::Grid;
 use crate::chart::palette::Palette;
+use crate::state::inspector::{Mark, Part};
 
 /// Everything that one picture shows.
 pub(crate) struct Picture<'a> {
@@ -210,7 +210,8 @@ impl Brush<'_> {
     /// What is on its way down.
     fn arrow_down(&self, (x, y): (f64, f64), colour: &str) {
         let at = |right: f64, down: f64| (x + self.side * right, y + self.side * down);
-        let outline = [(0.42, 0.2), (0.58, 0.2), (0.58, 0.5), (0.78, 0.5), (0.5, 0.82), (0.22, 0.5), (0.42, 0.5)];
+        let outline =
+            [(0.42, 0.2), (0.58, 0.2), (0.58, 0.5), (0.78, 0.5), (0.5, 0.82), (0.22, 0.5), (0.42, 0.5)];
         self.context.set_fill_style_str(colour);
         self.context.begin_path();
         for (right, down) in outline {

@@ -1,5 +1,6 @@
 //! Sheets behind each other, of which one is seen.
 
+use yew::html::ChildrenRenderer;
 use yew::prelude::*;
 
 use crate::glue::dom;

@@ -76,7 +76,7 @@ impl AppState {
             Action::TogglePlay => self.moved(Playback::toggled),
             Action::Tick(ms) => self.moved(|at, end_ns| at.ticked(ms, end_ns)),
             Action::SetPace(pace) => Self { playback: Playback { pace, ..self.playback }, ..self },
-            Action::SetFilter(filter) => Self { inspector: Inspector { filter, ..self.inspector }, ..self },
+            Action::SetFilter(filter) => Self { inspector: self.inspector.with(filter), ..self },
             Action::LeaveBoard => Self { slot: None, ..self },
             Action::SetTheme(theme) => Self { theme, ..self },
             Action::ShowHelp(help) => Self { help, ..self },
@@ -130,6 +130,7 @@ impl AppState {
         let fresh = *self.run_text != *self.draft.text;
         let playback =
             if fresh { Playback { pace: self.playback.pace, ..Playback::default() } } else { self.playback };
+        let filter = if fresh { TxnFilter::default() } else { self.inspector.filter };
         Self {
             run: self.run + 1,
             run_text: Rc::clone(&self.draft.text),
@@ -137,7 +138,7 @@ impl AppState {
             playback: Playback { playing: fresh && !self.still, ..playback },
             board: None,
             slot: None,
-            inspector: Inspector { filter: if fresh { TxnFilter::default() } else { self.inspector.filter }, ..Inspector::default() },
+            inspector: Inspector::default().with(filter),
             ..self
         }
     }

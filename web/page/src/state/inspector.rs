@@ -18,6 +18,13 @@ pub struct Inspector {
     answered: Option<Answered>,
 }
 
+impl Inspector {
+    /// Looks at others.
+    pub fn with(self, filter: TxnFilter) -> Self {
+        Self { filter, ..self }
+    }
+}
+
 /// The cursor and the filter of an answer, and whether it has details.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Answered {

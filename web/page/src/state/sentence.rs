@@ -46,12 +46,16 @@ fn ready(transaction: &Transaction, [active, cached, missing, victims]: [u32; 4]
         (0, 0) => String::new(),
         (active, 0) => format!("finds {} that others hold", blocks(active)),
         (0, cached) => format!("finds {} cached", blocks(cached)),
-        (active, cached) => format!("finds {} held by others and {} cached", blocks(active), count(cached.into())),
+        (active, cached) => {
+            format!("finds {} held by others and {} cached", blocks(active), count(cached.into()))
+        }
     };
     let new = match (missing, victims) {
         (0, _) => "needs no new one".to_owned(),
         (missing, 0) => format!("takes {} from free slots", blocks(missing)),
-        (missing, victims) if missing == victims => format!("takes {}, each from an evicted block", blocks(missing)),
+        (missing, victims) if missing == victims => {
+            format!("takes {}, each from an evicted block", blocks(missing))
+        }
         (missing, victims) => format!(
             "takes {}: {} from free slots, {} from evicted blocks",
             blocks(missing),
@@ -96,7 +100,9 @@ fn consequence(transaction: &Transaction, detail: Option<&TxnDetail>) -> String 
     };
     let released = blocks(gave_way.released);
     if gave_way.request == transaction.request {
-        format!("; no other running request can give way, so it is preempted itself and gives back {released}.")
+        format!(
+            "; no other running request can give way, so it is preempted itself and gives back {released}."
+        )
     } else {
         format!("; the running request {} is preempted and gives back {released}.", gave_way.request)
     }
@@ -118,8 +124,8 @@ fn blocked(transaction: &Transaction, needed: u32, end_ns: f64) -> String {
     if detail.held.is_empty() {
         format!("{needs}, but a copy under way still reads them.{until}")
     } else {
-        let held = counted(detail.held.len() as u32, "of them is", "of them are");
-        format!("{needs}, but {held} evicted just now and read by a copy to the tier below.{until}")
+        let held = counted(detail.held.len() as u32, "of them holds", "of them hold");
+        format!("{needs}, but {held} evicted content that a copy to the tier below still reads.{until}")
     }
 }
 
@@ -150,9 +156,15 @@ mod tests {
         );
         let itself = Some(PreemptedRequest { request: 0, released: 1, lost_tokens: 9 });
         let itself = TxnDetail { preempted: itself, ..detail.clone() };
-        assert!(said(TxnCaller::DecodeGrowth, outcome, itself).ends_with("preempted itself and gives back 1 block."));
+        assert!(
+            said(TxnCaller::DecodeGrowth, outcome, itself)
+                .ends_with("preempted itself and gives back 1 block.")
+        );
         let nobody = TxnDetail { preempted: None, ..detail };
-        assert!(said(TxnCaller::Admission, outcome, nobody.clone()).ends_with("it stays at the head of the line."));
+        assert!(
+            said(TxnCaller::Admission, outcome, nobody.clone())
+                .ends_with("it stays at the head of the line.")
+        );
         assert!(said(TxnCaller::PrefillChunk, outcome, nobody).contains("Nobody is preempted"));
     }
 
@@ -188,7 +200,11 @@ mod tests {
         let held = vec![TxnBlock { slot: 1, hash: None }];
         let detail = TxnDetail { transfer, held, ..TxnDetail::default() };
         let words = said(TxnCaller::Admission, TxnOutcome::Blocked { needed: 6 }, detail);
-        assert!(words.contains("1 of them is evicted") && words.contains("transfer 4, expected at 120.00 ms"), "{words}");
+        assert!(
+            words.contains("1 of them holds evicted content")
+                && words.contains("transfer 4, expected at 0.120 s"),
+            "{words}"
+        );
         let again = TxnDetail { released: 4, admitted: true, ..TxnDetail::default() };
         let outcome = TxnOutcome::Ready { active_hits: 0, cached_hits: 0, missing: 4, victims: 0 };
         let again = Transaction { retried: true, ..of(TxnCaller::Admission, outcome, Some(again)) };
