@@ -46,7 +46,7 @@ fn the_seed_matters_where_something_is_drawn() {
         let before = run(&scenario, RunOptions::default()).folds().digest();
         scenario.seed += 1;
         let after = run(&scenario, RunOptions::default()).folds().digest();
-        let draws = ["\"poisson\"", "min =", "stddev =", "draft_tokens ="];
+        let draws = ["\"poisson\"", "{ min", "stddev =", "draft_tokens ="];
         let drawn = draws.iter().any(|draw| text.contains(draw));
         if drawn {
             assert_ne!(before, after, "{name}");
