@@ -81,6 +81,7 @@ fn words(kind: Kind) -> &'static str {
         Kind::AllMissing => "all missing",
         Kind::AllVictims => "all missing, evicting",
         Kind::HalfHits => "half hits",
+        Kind::HalfVictims => "half hits, evicting",
         Kind::Exhausted => "exhausted",
     }
 }

@@ -13,6 +13,8 @@ const UNARRIVED_ROWS_MAX: usize = 100;
 /// The census of the instant.
 pub fn census(simulation: &Simulation) -> Census {
     let engine = simulation.engine();
+    // Who is preempted again and again wakes, and gets nowhere.
+    let circling = simulation.is_going_in_circles();
     let mut rows: Vec<CensusRow> = engine
         .census()
         .into_iter()
@@ -20,7 +22,7 @@ pub fn census(simulation: &Simulation) -> Census {
             request: row.request.0,
             phase: row.phase.name().to_owned(),
             owner: format!("worker {}", row.owner),
-            wakeup: row.wakeup.map(|wakeup| match wakeup {
+            wakeup: row.wakeup.filter(|_| !circling).map(|wakeup| match wakeup {
                 Wakeup::PassEnd(pass) => format!("end of pass {pass}"),
                 Wakeup::Transfer(dependency) => {
                     format!("end of transfer {}, expected at {}", dependency.transfer, dependency.deadline)

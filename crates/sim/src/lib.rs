@@ -13,6 +13,7 @@ mod census;
 mod error;
 mod expect;
 mod keyframes;
+mod progress;
 mod queue;
 mod run;
 mod simulation;

@@ -9,6 +9,7 @@ use tierscope_units::{Idx, RequestId, SimTime, Span};
 
 use crate::acceptance::Acceptance;
 use crate::error::RunError;
+use crate::progress::Circles;
 use crate::queue::{Event, Queue};
 use crate::source::Source;
 use crate::timing;
@@ -26,6 +27,7 @@ pub struct Simulation {
     now: SimTime,
     /// When the worker is done with the passes that were started.
     busy_until: SimTime,
+    circles: Circles,
     ended: u32,
     /// Requests that ended at this instant and whose followers are not started yet.
     just_ended: Vec<RequestId>,
@@ -66,6 +68,7 @@ impl Simulation {
             below: scenario.below,
             now: SimTime::ZERO,
             busy_until: SimTime::ZERO,
+            circles: Circles::default(),
             ended: 0,
             just_ended: Vec::new(),
         }
@@ -106,6 +109,11 @@ impl Simulation {
         self.engine.state_bytes() + size_of::<Self>()
     }
 
+    /// Whether requests preempt each other, or themselves, without anybody's progress (rule R2).
+    pub fn is_going_in_circles(&self) -> bool {
+        self.circles.are_endless(self.engine.unfinished())
+    }
+
     /// When the next instant is.
     pub fn next_time(&self) -> Option<SimTime> {
         match (self.queue.next_time(), self.source.next_time()) {
@@ -128,6 +136,9 @@ impl Simulation {
     ///
     /// When time would leave the representable range.
     pub fn step(&mut self, mut sink: impl FnMut(&FactLog)) -> Result<Step, RunError> {
+        if self.is_going_in_circles() {
+            return Ok(Step::DeadEnd);
+        }
         let Some(now) = self.next_time() else {
             return Ok(match self.progress() {
                 Progress { ended, total, .. } if ended == total => Step::Finished,
@@ -145,7 +156,7 @@ impl Simulation {
                 self.obey(command)?;
             }
             self.show_facts(&mut sink);
-            if self.next_time() != Some(now) {
+            if self.next_time() != Some(now) || self.is_going_in_circles() {
                 return Ok(Step::Advanced);
             }
         }
@@ -221,6 +232,7 @@ impl Simulation {
             return;
         }
         for (_, fact) in log.iter() {
+            self.circles.note(fact);
             if let Fact::Finished { request, .. }
             | Fact::Rejected { request, .. }
             | Fact::Cancelled { request, .. } = fact
