@@ -69,7 +69,7 @@ impl Agent {
                 slot.map(|slot| FromWorker::Slot { run, slot }).into_iter().collect()
             }
             ToWorker::Find { run, find: asked } => {
-                let found = self.job(run).map(|job| job.find(asked));
+                let found = self.job(run).map(|job| Box::new(job.find(asked)));
                 found.map(|found| FromWorker::Found { run, asked, found }).into_iter().collect()
             }
         }

@@ -2,6 +2,8 @@
 //!
 //! It knows of each when, who and what came of it. Slots and hashes would be far more: they are found by
 //! repeating the instant (see [`replay`](crate::replay)).
+//!
+//! Claims (destinations of handoffs and of onboarding copies) belong to no request and are not listed yet.
 
 use std::collections::VecDeque;
 
@@ -158,6 +160,8 @@ fn shown(caller: Caller) -> TxnCaller {
         Caller::PrefillChunk => TxnCaller::PrefillChunk,
         Caller::DecodeGrowth => TxnCaller::DecodeGrowth,
         Caller::Speculation => TxnCaller::Speculation,
+        Caller::Destination => TxnCaller::Destination,
+        Caller::Onboard => TxnCaller::Onboard,
     }
 }
 

@@ -60,7 +60,7 @@ pub enum FromWorker {
     /// One block.
     Slot { run: u32, slot: SlotView },
     /// A transaction, and the question that it answers.
-    Found { run: u32, asked: Find, found: Found },
+    Found { run: u32, asked: Find, found: Box<Found> },
 }
 
 /// What came of a run.

@@ -102,7 +102,13 @@ impl Witness {
             }
             Fact::OffloadEnded { released, .. } => self.move_room(i64::from(released), 0),
             // Whether what they release is free or cached is not said.
-            Fact::Preempted { released: 1.., .. } | Fact::Finished { .. } | Fact::Cancelled { .. } => {
+            Fact::Preempted { released: 1.., .. }
+            | Fact::Finished { .. }
+            | Fact::Cancelled { .. }
+            | Fact::Claimed { .. }
+            | Fact::ClaimBlocked { .. }
+            | Fact::ClaimActivated { .. }
+            | Fact::ClaimAbandoned { .. } => {
                 self.room = None;
             }
             _ => {}
@@ -226,7 +232,10 @@ fn own_txn(fact: &Fact) -> Option<TxnId> {
         Fact::Acquired { txn, .. }
         | Fact::CapacityExhausted { txn, .. }
         | Fact::BlockedOnOffload { txn, .. }
-        | Fact::RetryNow { txn, .. } => Some(txn),
+        | Fact::RetryNow { txn, .. }
+        | Fact::Claimed { txn, .. }
+        | Fact::ClaimRefused { txn, .. }
+        | Fact::ClaimBlocked { txn, .. } => Some(txn),
         _ => None,
     }
 }
@@ -238,6 +247,10 @@ fn changes_room(fact: &Fact) -> bool {
             | Fact::BlockedOnOffload { .. }
             | Fact::RetryNow { .. }
             | Fact::OffloadEnded { .. }
+            | Fact::Claimed { .. }
+            | Fact::ClaimBlocked { .. }
+            | Fact::ClaimActivated { .. }
+            | Fact::ClaimAbandoned { .. }
             | Fact::Preempted { .. }
             | Fact::Finished { .. }
             | Fact::Cancelled { .. }

@@ -34,6 +34,8 @@ pub struct Palette {
     pub surface: Colour,
     /// Labels.
     pub ink: Colour,
+    /// Rings around cells.
+    pub mark: Colour,
     /// Grid and axes.
     pub line: Colour,
     /// Block states, in the order of [`BlockState::ALL`].
@@ -48,9 +50,10 @@ pub struct Palette {
 
 impl Palette {
     /// The tokens, in the order in which [`Palette::of`] takes their colours.
-    pub const TOKENS: [&'static str; 15] = [
+    pub const TOKENS: [&'static str; 16] = [
         "--surface",
         "--ink-soft",
+        "--ink",
         "--line",
         "--free",
         "--reserved",
@@ -71,6 +74,7 @@ impl Palette {
         let [
             surface,
             ink,
+            mark,
             line,
             free,
             reserved,
@@ -88,6 +92,7 @@ impl Palette {
         Self {
             surface,
             ink,
+            mark,
             line,
             states: [free, reserved, active, shared, cached, source_hold],
             on_state,

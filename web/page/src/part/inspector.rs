@@ -122,7 +122,7 @@ fn one(transaction: &Transaction, end_ns: f64) -> Html {
     let (mark, class) = match transaction.outcome {
         TxnOutcome::Ready { .. } => ("✓", "ready"),
         TxnOutcome::Exhausted { .. } => ("✕", "exhausted"),
-        TxnOutcome::Blocked { .. } => ("⏸", "blocked"),
+        TxnOutcome::Blocked { .. } => ("‖", "blocked"),
     };
     html! {
         <>

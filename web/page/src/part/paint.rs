@@ -223,11 +223,7 @@ impl Brush<'_> {
 
     /// A slot of the transaction that is shown: a ring, and a letter where there is room for one.
     fn mark(&self, (x, y): (f64, f64), part: Part, state: Option<BlockState>) {
-        let ink = self.palette.ink.css();
-        self.context.set_stroke_style_str(&ink);
-        self.context.set_line_width(if self.side >= LABELS_FROM_PX { 2.5 } else { 1.5 });
-        self.rect((x - 1.0, y - 1.0), self.side + 2.0);
-        self.context.stroke();
+        self.frame((x, y), if self.side >= LABELS_FROM_PX { 2.5 } else { 1.5 });
         if self.side < LABELS_FROM_PX {
             return;
         }
@@ -236,14 +232,23 @@ impl Brush<'_> {
         self.context.set_font(&format!("700 {size:.0}px system-ui, sans-serif"));
         self.context.set_text_align("left");
         self.context.set_text_baseline("top");
-        self.context.set_fill_style_str(&if on_ground { ink } else { self.palette.on_state.css() });
+        self.context.set_fill_style_str(&if on_ground {
+            self.palette.mark.css()
+        } else {
+            self.palette.on_state.css()
+        });
         let _ = self.context.fill_text(part.letter(), x + self.side * 0.09, y + self.side * 0.1);
     }
 
-    fn ring(&self, (x, y): (f64, f64)) {
-        self.context.set_stroke_style_str(&self.palette.ink.css());
-        self.context.set_line_width(2.0);
-        self.rect((x - 1.0, y - 1.0), self.side + 2.0);
-        self.context.stroke();
+    fn ring(&self, at: (f64, f64)) {
+        self.frame(at, 2.0);
+    }
+
+    /// A frame in the gap around a cell; at the board's own edge it lies on the cell.
+    fn frame(&self, (x, y): (f64, f64), width: f64) {
+        let (left, top) = ((x - 1.0).max(width / 2.0), (y - 1.0).max(width / 2.0));
+        self.context.set_stroke_style_str(&self.palette.mark.css());
+        self.context.set_line_width(width);
+        self.context.stroke_rect(left, top, x + self.side + 1.0 - left, y + self.side + 1.0 - top);
     }
 }

@@ -197,7 +197,7 @@ impl AppState {
                 let playback = Playback { cursor_ns: board.at_ns, playing: false, ..self.playback };
                 Self { playback, board: Some(Rc::new(board)), ..self }
             }
-            FromWorker::Found { run, asked, found } if run == self.run => self.found(asked, found),
+            FromWorker::Found { run, asked, found } if run == self.run => self.found(asked, *found),
             FromWorker::Slot { run, slot } if run == self.run => Self { slot: Some(Rc::new(slot)), ..self },
             _ => self,
         }

@@ -11,6 +11,8 @@ pub fn caller(caller: TxnCaller) -> &'static str {
         TxnCaller::PrefillChunk => "prefill chunk",
         TxnCaller::DecodeGrowth => "decode growth",
         TxnCaller::Speculation => "speculation",
+        TxnCaller::Destination => "destination",
+        TxnCaller::Onboard => "onboard",
     }
 }
 
@@ -54,7 +56,7 @@ fn ready(transaction: &Transaction, [active, cached, missing, victims]: [u32; 4]
         (0, _) => "needs no new one".to_owned(),
         (missing, 0) => format!("takes {} from free slots", blocks(missing)),
         (missing, victims) if missing == victims => {
-            format!("takes {}, each from an evicted block", blocks(missing))
+            format!("takes {} from cached slots, whose content is evicted", blocks(missing))
         }
         (missing, victims) => format!(
             "takes {}: {} from free slots, {} from evicted blocks",

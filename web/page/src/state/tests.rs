@@ -1,6 +1,9 @@
 use std::rc::Rc;
 
-use tierscope_worker::protocol::{Board, Cells, FromWorker, RunResult, Totals};
+use tierscope_worker::protocol::{
+    Board, Cells, Find, Found, FromWorker, OutcomeFilter, RunResult, Totals, Transaction, TxnCaller,
+    TxnFilter, TxnOutcome, Way,
+};
 
 use super::action::Action;
 use super::edit::{self, Draft};
@@ -175,4 +178,59 @@ fn nothing_changed_is_the_same_state() {
     assert_eq!(same.playback.cursor_ns, state.playback.cursor_ns);
     let again = Rc::clone(&same).reduce(Action::Dismiss);
     assert!(Rc::ptr_eq(&same, &again));
+}
+
+fn answer(txn: f64, at_ns: f64) -> Found {
+    let transaction = Transaction {
+        txn,
+        at_ns,
+        request: 0,
+        caller: TxnCaller::Admission,
+        outcome: TxnOutcome::Exhausted { needed: 3, obtainable: 1 },
+        retried: false,
+        detail: None,
+    };
+    Found { transaction: Some(transaction), place: 1, counts: [2, 1, 1, 0, 0], dropped: 0.0 }
+}
+
+fn told(state: AppState, asked: Find, found: Found) -> AppState {
+    let run = state.run;
+    state.after(Action::Worker(FromWorker::Found { run, asked, found: Box::new(found) }))
+}
+
+#[test]
+fn the_cursor_follows_a_step_to_a_transaction_and_the_answer_stands() {
+    let state = finished(opening("")).after(Action::MoveTo(1e8));
+    let step = state.find(Way::Next);
+    let state = told(state, step, answer(7.0, 5e8));
+    assert_eq!((state.playback.cursor_ns, state.playback.playing), (5e8, false));
+    assert_eq!(state.transaction().map(|shown| shown.txn), Some(7.0));
+    assert_eq!(state.open_question(), None, "another at the same instant does not take its place");
+    let elsewhere = state.clone().after(Action::MoveTo(6e8)).open_question();
+    assert!(elsewhere.is_some_and(|find| find.way == Way::AtCursor && find.at_ns == 6e8 && find.details));
+    let filter = TxnFilter { outcome: OutcomeFilter::Ready, request: None };
+    assert!(state.after(Action::SetFilter(filter)).open_question().is_some());
+}
+
+#[test]
+fn a_late_answer_about_another_time_or_filter_is_dropped() {
+    let state = finished(opening("")).after(Action::MoveTo(1e8));
+    let early = state.find(Way::AtCursor);
+    let state = told(state.after(Action::MoveTo(2e8)), early, answer(1.0, 1e8));
+    assert_eq!(state.transaction(), None);
+    let asked = state.find(Way::AtCursor);
+    let filter = TxnFilter { outcome: OutcomeFilter::Blocked, request: Some(2) };
+    let state = told(state.after(Action::SetFilter(filter)), asked, answer(1.0, 1e8));
+    assert_eq!(state.transaction(), None);
+}
+
+#[test]
+fn details_are_asked_for_only_where_the_cursor_rests() {
+    let state = finished(opening("")).after(Action::Tick(16.0));
+    assert!(state.playback.playing && !state.find(Way::AtCursor).details);
+    let asked = state.find(Way::AtCursor);
+    let state = told(state, asked, answer(1.0, 0.0));
+    assert_eq!(state.open_question(), None);
+    let paused = state.after(Action::TogglePlay);
+    assert!(paused.open_question().is_some_and(|find| find.details));
 }

@@ -1,7 +1,10 @@
 use std::cell::Cell;
 
 use super::*;
-use crate::protocol::{BlockState, Totals};
+use crate::protocol::{
+    BlockState, OutcomeFilter, PreemptedRequest, Room, Totals, Transfer, TxnCaller, TxnFilter, TxnOutcome,
+    Way,
+};
 
 const SCENARIO: &str = r#"
 tierscope = 1
@@ -155,4 +158,75 @@ fn a_board_survives_json() {
     let board = board_at(&mut agent, 1e8);
     let text = serde_json::to_string(&board).expect("a board has a JSON form");
     assert_eq!(serde_json::from_str::<crate::protocol::Board>(&text).expect("and is read back"), board);
+}
+
+const TWELVE_BLOCKS: &str = include_str!("../../../gallery/twelve-blocks.toml");
+const BLOCKED: &str = include_str!("../../../gallery/blocked-on-offload.toml");
+
+fn found(agent: &mut Agent, way: Way, at_ns: f64, txn: Option<f64>, outcome: OutcomeFilter) -> Found {
+    let find = Find { way, at_ns, txn, filter: TxnFilter { outcome, request: None }, details: true };
+    match agent.hear(ToWorker::Find { run: 1, find }).pop() {
+        Some(FromWorker::Found { asked, found, .. }) if asked == find => *found,
+        other => panic!("expected a transaction, got {other:?}"),
+    }
+}
+
+#[test]
+fn the_first_exhausted_transaction_tells_its_numbers_and_what_followed() {
+    let mut agent = Agent::default();
+    run(&mut agent, 1, TWELVE_BLOCKS);
+    let first = found(&mut agent, Way::FirstExhausted, 0.0, None, OutcomeFilter::All);
+    let shown = first.transaction.expect("there is one");
+    assert_eq!((shown.request, shown.caller), (0, TxnCaller::DecodeGrowth));
+    assert_eq!(shown.outcome, TxnOutcome::Exhausted { needed: 1, obtainable: 0 });
+    let detail = shown.detail.expect("details");
+    assert_eq!((detail.capacity, detail.room), (12, Some(Room { free: 0, cached: 0 })));
+    assert_eq!(detail.preempted, Some(PreemptedRequest { request: 3, released: 3, lost_tokens: 1_534 }));
+    let next = found(&mut agent, Way::Next, shown.at_ns, Some(shown.txn), OutcomeFilter::All);
+    let next = next.transaction.expect("the second try");
+    assert_eq!(next.at_ns, shown.at_ns, "at the same instant");
+    let detail = next.detail.expect("details");
+    assert_eq!(detail.taken.iter().map(|block| block.slot).collect::<Vec<_>>(), [11]);
+    let back = found(&mut agent, Way::Previous, next.at_ns, Some(next.txn), OutcomeFilter::Exhausted);
+    assert_eq!((back.transaction.map(|found| found.txn), back.place), (Some(shown.txn), 1));
+}
+
+#[test]
+fn a_blocked_transaction_tells_the_slots_that_are_held() {
+    let mut agent = Agent::default();
+    run(&mut agent, 1, BLOCKED);
+    let blocked = found(&mut agent, Way::AtCursor, 110e6, None, OutcomeFilter::Blocked);
+    let detail = blocked.transaction.and_then(|found| found.detail).expect("details");
+    assert_eq!(detail.held.iter().map(|block| block.slot).collect::<Vec<_>>(), [5, 4, 3, 2]);
+    assert_eq!(detail.room, Some(Room { free: 2, cached: 6 }));
+    assert_eq!(detail.transfer, Some(Transfer { transfer: 0, deadline_ns: 120e6 }));
+    let board = board_at(&mut agent, 110e6);
+    assert_eq!((board.totals.source_hold, board.totals.capacity()), (4, 8));
+}
+
+/// From the first instant to the last, in any scenario: what the index has is found again by repeating it.
+#[test]
+fn every_transaction_has_details_that_agree_with_the_index() {
+    for text in [SCENARIO, TWELVE_BLOCKS, BLOCKED] {
+        let mut agent = Agent::default();
+        run(&mut agent, 1, text);
+        let (mut at_ns, mut shown, mut seen) = (0.0, None, 0);
+        let mut next = found(&mut agent, Way::AtCursor, 0.0, None, OutcomeFilter::All);
+        while let Some(transaction) = next
+            .transaction
+            .take()
+            .or_else(|| found(&mut agent, Way::Next, at_ns, shown, OutcomeFilter::All).transaction)
+        {
+            let detail = transaction.detail.expect("details");
+            if let TxnOutcome::Ready { active_hits, cached_hits, missing, victims } = transaction.outcome {
+                assert_eq!((detail.taken.len(), detail.victims.len()), (missing as usize, victims as usize));
+                let hits = detail.hits.len();
+                assert!(hits == 0 || hits == (active_hits + cached_hits) as usize);
+            }
+            seen += 1;
+            (at_ns, shown) = (transaction.at_ns, Some(transaction.txn));
+        }
+        let counts = found(&mut agent, Way::AtCursor, 1e300, None, OutcomeFilter::All).counts;
+        assert_eq!((seen, counts[1] + counts[2] + counts[3]), (counts[0], counts[0]));
+    }
 }

@@ -103,6 +103,10 @@ pub enum TxnCaller {
     DecodeGrowth,
     /// A decode row with drafts.
     Speculation,
+    /// The destination of a handoff.
+    Destination,
+    /// The destination of a copy from a lower tier.
+    Onboard,
 }
 
 /// What a transaction came to (rule T3), in blocks.
