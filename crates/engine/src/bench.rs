@@ -23,14 +23,22 @@ pub enum Kind {
     AllVictims,
     /// The first half is cached; there are free slots for the other.
     HalfHits,
+    /// The first half is cached; for the other, other content is evicted.
+    HalfVictims,
     /// None is, and there are slots for half of them: nothing may change.
     Exhausted,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 5] =
-        [Self::AllHits, Self::AllMissing, Self::AllVictims, Self::HalfHits, Self::Exhausted];
+    pub const ALL: [Self; 6] = [
+        Self::AllHits,
+        Self::AllMissing,
+        Self::AllVictims,
+        Self::HalfHits,
+        Self::HalfVictims,
+        Self::Exhausted,
+    ];
 }
 
 /// A machine whose next acquire is of one kind.
@@ -54,7 +62,7 @@ impl Case {
     pub fn new(kind: Kind, blocks: u32) -> Self {
         let g1_blocks = match kind {
             Kind::AllHits | Kind::AllMissing | Kind::HalfHits => 2 * blocks,
-            Kind::AllVictims => blocks,
+            Kind::AllVictims | Kind::HalfVictims => blocks,
             Kind::Exhausted => blocks / 2,
         };
         let mut engine = Engine::new(EngineConfig { g1_blocks, ..EngineConfig::default() });
@@ -73,7 +81,7 @@ impl Case {
         let mut case = Self { engine, live, kind, wanted, contents: u64::from(blocks) };
         let resident = match kind {
             Kind::AllHits => blocks as usize,
-            Kind::HalfHits => blocks as usize / 2,
+            Kind::HalfHits | Kind::HalfVictims => blocks as usize / 2,
             Kind::AllMissing | Kind::AllVictims | Kind::Exhausted => 0,
         };
         let tokens = blocks.min(g1_blocks) * case.engine.config.block_size_tokens;
@@ -129,19 +137,21 @@ impl Case {
 
     /// Gives everything back and puts the pool as it was; this is not part of an acquire.
     pub fn restore(&mut self) {
-        if self.kind == Kind::AllVictims {
+        if matches!(self.kind, Kind::AllVictims | Kind::HalfVictims) {
             self.rename();
         }
         self.engine.release_blocks(self.live);
         self.engine.clear_facts();
     }
 
-    /// New content for all blocks, to be evicted by the next acquire.
+    /// Content for all blocks that have none, to be evicted by the next acquire.
     fn rename(&mut self) {
-        for index in 0..self.engine.requests.get(self.live).blocks.len() {
-            let slot = self.engine.requests.get(self.live).blocks[index];
-            self.contents += 1;
-            self.engine.pool.register(slot, content(self.contents), None);
+        let Engine { pool, requests, .. } = &mut self.engine;
+        for &slot in &requests.get(self.live).blocks {
+            if pool.slot_hash(slot).is_none() {
+                self.contents += 1;
+                pool.register(slot, content(self.contents), None);
+            }
         }
     }
 

@@ -43,7 +43,7 @@ pub(crate) enum Tag {
     Active,
     Cached,
     SourceHold,
-    /// Cached, and a hit of the transaction that is choosing its victims: not one of them (rule T2).
+    /// Cached, and a hit of a transaction that others make room for: not a victim (rule T2).
     Protected,
 }
 

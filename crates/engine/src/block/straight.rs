@@ -1,8 +1,8 @@
 //! The allocation that transactions are measured against: the same slots, taken at once.
 //!
 //! For the benchmark only (`cargo xtask bench transactions`): nothing is promised, so nothing can be taken back,
-//! and a caller that fails half way would have to find out itself what it holds. Takes the slots that reserve
-//! and commit would take, in their order (under TinyLFU, whose counts a hit may age, only almost).
+//! and a caller that fails half way would have to find out itself what it holds. It takes the slots that reserve
+//! and commit would take, in their order.
 
 use tierscope_units::SlotId;
 
@@ -26,7 +26,10 @@ impl BlockPool {
         if needed.saturating_add(keep_free) > obtainable {
             return Err(Exhausted { needed, obtainable });
         }
-        self.activate_hits(hits, owned);
+        self.pin_hits(hits);
+        let first_hit = owned.len();
+        owned.append(&mut hits.slots);
+        let first_free = owned.len();
         let from_free = missing.min(self.unpromised());
         self.activate_free(from_free, owned);
         let victims = missing - from_free;
@@ -36,6 +39,7 @@ impl BlockPool {
             self.replace_victims(&owned[first..], removed);
             self.cached -= victims;
         }
+        self.evictor.hit(&self.slots, &owned[first_hit..first_free]);
         self.active += missing;
         self.assert_conserved();
         Ok(victims)

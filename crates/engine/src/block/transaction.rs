@@ -1,7 +1,8 @@
 //! One acquire of G1 slots: prepare → reserve → commit, or abort (rules T1–T5).
 //!
 //! - *Prepare* only reads: it finds which of the wanted blocks are resident.
-//! - *Reserve* promises the missing slots, free ones first, then victims, or changes nothing at all.
+//! - *Reserve* holds the hits and promises the missing slots, free ones first, then victims, or changes nothing
+//!   at all.
 //! - *Commit* applies everything together; *abort* puts everything back as it was, recency order included.
 //!
 //! A [`Reservation`] is a value that ends in `commit` or `abort`; the pool counts the promised slots, and no
@@ -99,9 +100,12 @@ impl BlockPool {
         if needed.saturating_add(keep_free) > obtainable {
             return Err(Exhausted { needed, obtainable });
         }
+        self.pin_hits(hits);
         let from_free = missing.min(self.unpromised());
-        if missing > from_free {
-            self.reserve_victims(hits, missing - from_free, victims);
+        let from_cached = missing - from_free;
+        if from_cached > 0 {
+            self.evictor.reserve(&mut self.slots, from_cached as usize, victims);
+            self.cached -= from_cached;
         }
         self.promised += from_free;
         self.reserved += missing;
@@ -109,16 +113,8 @@ impl BlockPool {
         Ok(Reservation { hits, from_free, victims })
     }
 
-    /// Chooses victims that are no hits (rule T2).
-    fn reserve_victims(&mut self, hits: &Hits, count: u32, victims: &mut Vec<SlotId>) {
-        self.retag(hits, Tag::Cached, Tag::Protected);
-        self.evictor.reserve(&mut self.slots, count as usize, victims);
-        self.retag(hits, Tag::Protected, Tag::Cached);
-        self.cached -= count;
-    }
-
-    /// Applies a reservation: the hits gain a reference, the victims lose their content, and all blocks are
-    /// appended to `owned` (rule T4). The evicted contents go to `removed`.
+    /// Applies a reservation: the victims lose their content, and all blocks are appended to `owned` (rule T4).
+    /// The evicted contents go to `removed`.
     pub(crate) fn commit(
         &mut self,
         reservation: Reservation<'_>,
@@ -126,7 +122,8 @@ impl BlockPool {
         removed: &mut Vec<BlockRef>,
     ) {
         let Reservation { hits, from_free, victims } = reservation;
-        self.activate_hits(hits, owned);
+        self.evictor.hit(&self.slots, &hits.slots);
+        owned.append(&mut hits.slots);
         self.activate_free(from_free, owned);
         let taken = from_free + victims.len() as u32;
         if !victims.is_empty() {
@@ -139,20 +136,32 @@ impl BlockPool {
         self.assert_conserved();
     }
 
-    /// A further reference to each hit.
-    pub(super) fn activate_hits(&mut self, hits: &mut Hits, owned: &mut Vec<SlotId>) {
+    /// A further reference to each hit: from here on it is no victim (rule T2).
+    pub(super) fn pin_hits(&mut self, hits: &Hits) {
         for &slot in &hits.slots {
-            if self.slots[slot.index()].tag == Tag::Cached {
+            if self.slots[slot.index()].refs == 0 {
                 self.evictor.leave(&mut self.slots, slot);
             }
             let s = &mut self.slots[slot.index()];
             s.tag = Tag::Active;
             s.refs += 1;
-            self.evictor.used(s.hash);
         }
         self.cached -= hits.cached;
         self.active += hits.cached;
-        owned.append(&mut hits.slots);
+    }
+
+    /// Takes [`BlockPool::pin_hits`] back, last hit first, so that each finds its old neighbours.
+    fn unpin_hits(&mut self, hits: &Hits) {
+        for &slot in hits.slots.iter().rev() {
+            let s = &mut self.slots[slot.index()];
+            s.refs -= 1;
+            if s.refs == 0 {
+                s.tag = Tag::Cached;
+                self.evictor.rejoin(&mut self.slots, slot);
+            }
+        }
+        self.cached += hits.cached;
+        self.active -= hits.cached;
     }
 
     /// The first reference to each of the next `count` free slots.
@@ -166,7 +175,9 @@ impl BlockPool {
         owned.extend(self.free.drain(left..).rev());
     }
 
-    /// Victims lose their content, which goes to `removed`, and gain their first reference.
+    /// Victims lose their content, which goes to `removed`, and gain their first reference. One function in every
+    /// build, so that what the benchmark compares does not depend on how the compiler inlines this.
+    #[inline(never)]
     pub(super) fn replace_victims(&mut self, victims: &[SlotId], removed: &mut Vec<BlockRef>) {
         for &victim in victims {
             self.evictor.leave(&mut self.slots, victim);
@@ -185,6 +196,7 @@ impl BlockPool {
         for victim in victims.drain(..) {
             self.slots[victim.index()].tag = Tag::Cached;
         }
+        self.unpin_hits(hits);
         hits.slots.clear();
         self.cached += count;
         self.promised -= from_free;

@@ -56,6 +56,11 @@ impl Evict for Lineage {
         self.refile(slot);
     }
 
+    fn rejoin(&mut self, _: &mut [Slot], slot: SlotId) {
+        self.nodes[slot.index()].cached = true;
+        self.refile(slot);
+    }
+
     fn pick(&self, slots: &[Slot], count: usize, out: &mut Vec<SlotId>) {
         // Leaves in order; a parent whose last child is chosen becomes a leaf itself. A protected or reserved
         // leaf keeps its parents.

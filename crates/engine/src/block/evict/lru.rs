@@ -45,6 +45,19 @@ impl Evict for Lru {
         }
     }
 
+    /// The slot still has its links: its neighbours are as it left them.
+    fn rejoin(&mut self, slots: &mut [Slot], slot: SlotId) {
+        let Slot { prev, next, .. } = slots[slot.index()];
+        match prev {
+            NONE => self.front = slot.0,
+            prev => slots[prev as usize].next = slot.0,
+        }
+        match next {
+            NONE => self.back = slot.0,
+            next => slots[next as usize].prev = slot.0,
+        }
+    }
+
     fn pick(&self, slots: &[Slot], count: usize, out: &mut Vec<SlotId>) {
         let mut at = self.front;
         for _ in 0..count {

@@ -21,14 +21,16 @@ use tinylfu::TinyLfu;
 /// "No slot" in a link.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The order of cached slots. A slot enters when its last reference ends; it leaves when it is hit or when the
-/// transaction that chose it as a victim commits. Choosing changes nothing, so that an abort has nothing to
-/// restore.
+/// The order of cached slots. A slot enters when its last reference ends; it leaves when a transaction holds it as
+/// a hit, or when the transaction that chose it as a victim commits. Choosing changes nothing, so that an abort
+/// has only the hits to restore.
 pub(crate) trait Evict {
     /// `slot` is cached from now on.
     fn enter(&mut self, slots: &mut [Slot], slot: SlotId);
     /// `slot` is not cached any more.
     fn leave(&mut self, slots: &mut [Slot], slot: SlotId);
+    /// Takes the last `leave` back that was not yet taken back: `slot` is in its old place. Nothing entered since.
+    fn rejoin(&mut self, slots: &mut [Slot], slot: SlotId);
     /// Appends the next `count` victims to `out`: slots tagged [`Tag::Cached`], in order. There
     /// are so many.
     fn pick(&self, slots: &[Slot], count: usize, out: &mut Vec<SlotId>);
@@ -40,8 +42,10 @@ pub(crate) trait Evict {
             slots[victim.index()].tag = Tag::Reserved;
         }
     }
-    /// Content was registered or hit.
+    /// Content was registered.
     fn used(&mut self, _hash: SequenceHash) {}
+    /// A transaction with these hits commits.
+    fn hit(&mut self, _slots: &[Slot], _hits: &[SlotId]) {}
     /// `slot` was registered, behind `parent` in its request.
     fn registered(&mut self, _slots: &[Slot], _slot: SlotId, _parent: Option<SlotId>) {}
     /// `slot` lost its content.
@@ -86,6 +90,9 @@ impl Evict for Evictor {
     fn leave(&mut self, slots: &mut [Slot], slot: SlotId) {
         each!(self, inner => inner.leave(slots, slot));
     }
+    fn rejoin(&mut self, slots: &mut [Slot], slot: SlotId) {
+        each!(self, inner => inner.rejoin(slots, slot));
+    }
     fn pick(&self, slots: &[Slot], count: usize, out: &mut Vec<SlotId>) {
         each!(self, inner => inner.pick(slots, count, out));
     }
@@ -94,6 +101,9 @@ impl Evict for Evictor {
     }
     fn used(&mut self, hash: SequenceHash) {
         each!(self, inner => inner.used(hash));
+    }
+    fn hit(&mut self, slots: &[Slot], hits: &[SlotId]) {
+        each!(self, inner => inner.hit(slots, hits));
     }
     fn registered(&mut self, slots: &[Slot], slot: SlotId, parent: Option<SlotId>) {
         each!(self, inner => inner.registered(slots, slot, parent));

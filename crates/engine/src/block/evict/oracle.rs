@@ -20,6 +20,8 @@ enum Move {
     Release(u32),
     /// A cached slot is hit.
     Hit(u32),
+    /// So many cached slots are hit by a transaction that aborts.
+    Abort(usize),
     /// Victims are chosen, and given up.
     Evict(u32),
 }
@@ -30,6 +32,7 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
         (slot.clone(), 0..2 * SLOTS).prop_map(|(slot, parent)| Move::Register { slot, parent }),
         slot.clone().prop_map(Move::Release),
         slot.clone().prop_map(Move::Hit),
+        (1..6_usize).prop_map(Move::Abort),
         (1..4_u32).prop_map(Move::Evict),
     ];
     prop::collection::vec(one, 1..80)
@@ -110,6 +113,7 @@ impl World {
                 self.slots[slot as usize].tag = Tag::Active;
                 self.used(slot);
             }
+            Move::Abort(hits) => self.abort(hits)?,
             Move::Evict(count) => self.evict(count, oracle)?,
             Move::Register { .. } | Move::Release(_) | Move::Hit(_) => {}
         }
@@ -127,6 +131,20 @@ impl World {
             self.truth.parent.insert(slot, parent);
         }
         self.used(slot);
+    }
+
+    fn abort(&mut self, hits: usize) -> Result<(), TestCaseError> {
+        let before = self.evictor.order(&self.slots);
+        let hits = (0..SLOTS).filter(|&slot| self.is(slot, Tag::Cached)).take(hits);
+        let hits: Vec<SlotId> = hits.map(SlotId).collect();
+        for &slot in &hits {
+            self.evictor.leave(&mut self.slots, slot);
+        }
+        for &slot in hits.iter().rev() {
+            self.evictor.rejoin(&mut self.slots, slot);
+        }
+        prop_assert_eq!(self.evictor.order(&self.slots), before, "T5: the order is what it was");
+        Ok(())
     }
 
     fn used(&mut self, slot: u32) {
@@ -194,6 +212,7 @@ fn tinylfu_gives_up_the_least_often_used() {
         Move::Release(2),
         Move::Release(0),
         Move::Release(1),
+        Move::Abort(3),
         Move::Hit(2),
         Move::Release(2),
         Move::Hit(2),

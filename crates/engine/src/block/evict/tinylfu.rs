@@ -84,6 +84,11 @@ impl Evict for TinyLfu {
         self.order.remove(&(frequency, entered, slot));
     }
 
+    fn rejoin(&mut self, _: &mut [Slot], slot: SlotId) {
+        let (frequency, entered) = self.keys[slot.index()];
+        self.order.insert((frequency, entered, slot));
+    }
+
     fn pick(&self, slots: &[Slot], count: usize, out: &mut Vec<SlotId>) {
         let victims = self.order.iter().map(|&(.., slot)| slot);
         out.extend(victims.filter(|slot| slots[slot.index()].tag == Tag::Cached).take(count));
@@ -103,6 +108,12 @@ impl Evict for TinyLfu {
         self.uses += 1;
         if self.uses >= self.sample {
             self.halve();
+        }
+    }
+
+    fn hit(&mut self, slots: &[Slot], hits: &[SlotId]) {
+        for slot in hits {
+            self.used(slots[slot.index()].hash);
         }
     }
 
