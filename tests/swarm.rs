@@ -118,7 +118,9 @@ impl World {
                 let unique = 1_000_000 * u64::from(request.0 + 1);
                 let prompt =
                     [TokenRun { start: family * 1000, len: shared }, TokenRun { start: unique, len: own }];
-                let rank = Rank { priority, sent: now, tie: request.0 };
+                // Many are sent at one time: ties have to be broken somehow.
+                let sent = SimTime::from_ns(self.now / 4);
+                let rank = Rank { priority, sent, tie: request.0 };
                 let output_start = unique + 500_000;
                 let arrival =
                     Arrival { request, prompt: &prompt, output_start, output_tokens: output, salt: 0, rank };

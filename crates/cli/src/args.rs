@@ -88,7 +88,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Change the seed
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: Option<u64>,
     /// Write the report as JSON; - is standard output, instead of the table
     #[arg(long, value_name = "FILE")]

@@ -54,6 +54,11 @@ struct Source {
 pub(crate) fn read(argument: &str, changes: &Changes<'_>) -> Result<Input> {
     let mut source = find(argument)?;
     let mut assignments: Vec<String> = Vec::new();
+    let replays = !source.bare_trace && changes.trace.is_some();
+    if replays && tierscope_scenario::parse_any(&source.text).is_ok_and(|found| found.trace_path().is_none())
+    {
+        return Err(no_trace(&source.name));
+    }
     if let Some(trace) = changes.trace {
         assignments.push(format!("workload.file={}", toml_string(&trace.display().to_string())));
     }
@@ -63,22 +68,27 @@ pub(crate) fn read(argument: &str, changes: &Changes<'_>) -> Result<Input> {
         source.text = tierscope_scenario::set(&source.text, assignment)
             .map_err(|problem| explain("--set", None, vec![problem]))?;
     }
+    let place = match assignments.is_empty() {
+        true => source.name.clone(),
+        false => format!("{} as changed by the command line", source.name),
+    };
     let scenario = tierscope_scenario::parse_any(&source.text)
-        .map_err(|problems| explain(&source.name, Some(&source.name), problems))?;
+        .map_err(|problems| explain(&place, Some(&place), problems))?;
     let named = scenario.trace_path().map(|path| source.folder.join(path));
     let trace = match (changes.trace, named) {
-        (Some(_), None) => {
-            let name = &source.name;
-            return Err(anyhow!(
-                "error: --trace is given, but {name} replays no trace\n  mend: leave --trace out, or set \
-                 [workload] kind = \"trace\""
-            ));
-        }
+        (Some(_), None) => return Err(no_trace(&source.name)),
         (Some(given), Some(_)) => Some(given.to_owned()),
         (None, named) => named,
     };
     let Source { name, text, bare_trace, .. } = source;
     Ok(Input { name, scenario, text, bare_trace, trace })
+}
+
+fn no_trace(name: &str) -> anyhow::Error {
+    anyhow!(
+        "error: --trace is given, but {name} replays no trace\n  mend: leave --trace out, or set [workload] kind = \
+         \"trace\""
+    )
 }
 
 impl Input {

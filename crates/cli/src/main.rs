@@ -8,6 +8,7 @@
 mod args;
 mod exit;
 mod input;
+mod interrupt;
 mod junit;
 mod link;
 mod output;
@@ -25,6 +26,9 @@ use exit::Exit;
 
 fn main() -> ExitCode {
     let args = Args::parse();
+    if let Command::Run(_) = &args.command {
+        interrupt::listen();
+    }
     let answered = std::panic::catch_unwind(|| match &args.command {
         Command::Run(args) => run::run(args),
         Command::Test(args) => test::test(args),

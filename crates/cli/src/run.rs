@@ -7,16 +7,19 @@ use anyhow::{Result, anyhow};
 use tierscope_engine::FactLog;
 use tierscope_report::{Report, jsonl, table};
 use tierscope_scenario::Scenario;
-use tierscope_sim::{Failure, Run, RunOptions, RunState, evaluate};
+use tierscope_sim::{Failure, Run, RunError, RunOptions, RunState, evaluate};
 
 use crate::args::RunArgs;
 use crate::exit::Exit;
 use crate::input::{self, Changes, Input};
+use crate::interrupt;
 use crate::output::{self, Output};
 use crate::progress::Watch;
 
 /// Instants between two looks at the clock.
 const SLICE_INSTANTS: u32 = 8_192;
+/// Most bytes of facts that are kept before they are written.
+const LINES_BYTES_MAX: usize = 1 << 20;
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     let taken =
@@ -27,14 +30,21 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
         ));
     }
     let changes = Changes { trace: args.trace.as_deref(), set: &args.set, seed: args.seed };
+    if args.json.is_some() && args.json == args.events {
+        return Err(anyhow!(
+            "error: --json and --events name the same file\n  mend: give each a file of its own"
+        ));
+    }
     let input = input::read(&args.scenario, &changes)?;
+    // Opened before the run: what cannot be written is said at once.
+    let json = args.json.as_deref().map(Output::create).transpose()?;
     let human = !args.quiet && !args.digest && !taken.contains(&true);
     tell_defaults(&input, human, args.quiet)?;
 
     let run = play(&input, args.events.as_deref(), args.quiet)?;
     let report = run.report();
     let failures = evaluate(&input.scenario.expect, &report, &run.folds().summary());
-    hand_over(args, &report, human)?;
+    hand_over(json, args.digest, &report, human)?;
     for failure in &failures {
         output::complain(&failed(&input.name, failure));
     }
@@ -98,16 +108,28 @@ fn play(input: &Input, events: Option<&Path>, quiet: bool) -> Result<Run> {
     let mut run = Run::new(&input.scenario, workload, RunOptions::default());
     let mut lines = String::new();
     let mut state = RunState::Running;
+    let mut written = Ok(());
     while state == RunState::Running {
+        let name = &input.name;
+        let ended = |error: RunError| anyhow!("error: {name}: {error}");
         state = match &mut events {
-            None => run.advance(SLICE_INSTANTS, |_| {})?,
+            None => run.advance(SLICE_INSTANTS, |_| {}).map_err(ended)?,
             Some(events) => {
-                let state = run.advance(SLICE_INSTANTS, |log| write_facts(&mut lines, log))?;
+                let advanced = run.advance(SLICE_INSTANTS, |log| {
+                    write_facts(&mut lines, log);
+                    // An instant can hold many facts: what is kept back is bounded.
+                    if lines.len() > LINES_BYTES_MAX && written.is_ok() {
+                        written = events.write(&lines);
+                        lines.clear();
+                    }
+                });
+                std::mem::replace(&mut written, Ok(()))?;
                 events.write(&lines)?;
                 lines.clear();
-                state
+                advanced.map_err(ended)?
             }
         };
+        interrupt::check()?;
         watch.show(run.progress());
     }
     events.map_or(Ok(()), Output::commit)?;
@@ -120,11 +142,12 @@ fn write_facts(lines: &mut String, log: &FactLog) {
     }
 }
 
-fn hand_over(args: &RunArgs, report: &Report, human: bool) -> Result<()> {
-    if let Some(path) = &args.json {
-        output::write_file(path, &report.to_json())?;
+fn hand_over(json: Option<Output>, digest: bool, report: &Report, human: bool) -> Result<()> {
+    if let Some(mut json) = json {
+        json.write(&report.to_json())?;
+        json.commit()?;
     }
-    if args.digest {
+    if digest {
         output::say(&format!("{}\n", report.digest))?;
     }
     if human {

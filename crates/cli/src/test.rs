@@ -162,9 +162,12 @@ fn walk(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<()> {
     entries.sort();
     for path in entries {
         let extension = path.extension().and_then(|extension| extension.to_str());
-        if path.is_dir() {
+        // Links to folders may lead round in a circle, and opening a named pipe waits for a writer.
+        let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+        let is_special = path.metadata().is_ok_and(|found| !found.is_file());
+        if path.is_dir() && !is_link {
             walk(&path, depth + 1, found)?;
-        } else if matches!(extension, Some("toml" | "json")) {
+        } else if matches!(extension, Some("toml" | "json")) && !is_special {
             found.push(path);
         }
     }

@@ -173,6 +173,12 @@ impl EngineConfig {
         self.speculation.map_or(0, |speculation| speculation.tokens)
     }
 
+    /// Most tokens that a pass can compute for one request.
+    pub(crate) fn tokens_per_pass(&self) -> u32 {
+        let handed_out = self.max_num_scheduled_tokens.unwrap_or(self.max_num_batched_tokens);
+        handed_out.min(self.max_num_batched_tokens.saturating_sub(self.draft_slots()))
+    }
+
     fn draft_method(&self) -> Option<DraftMethod> {
         self.speculation.map(|speculation| speculation.method)
     }

@@ -26,7 +26,14 @@ pub enum Fact {
         victims: u32,
     },
     /// A transaction found too little (rule T3); nothing changed.
-    CapacityExhausted { txn: TxnId, request: RequestId, caller: Caller, needed: u32, obtainable: u32 },
+    CapacityExhausted {
+        txn: TxnId,
+        request: RequestId,
+        caller: Caller,
+        needed: u32,
+        obtainable: u32,
+        prepared: Prepared,
+    },
     /// A transaction found slots that an offload still reads (rule T3): the victims are held for it, nothing else
     /// changed. The request is not tried again before the transfer ends, `deadline` being when that is believed.
     BlockedOnOffload {
@@ -36,6 +43,7 @@ pub enum Fact {
         needed: u32,
         transfer: TransferId,
         deadline: SimTime,
+        prepared: Prepared,
     },
     /// A transaction's victims were present below: their slots came free at once, and it tries once more.
     RetryNow { txn: TxnId, request: RequestId, caller: Caller, generation: u64, released: u32 },
@@ -115,6 +123,21 @@ pub struct Occupancy {
     pub source_hold: u32,
 }
 
+/// What an acquire had found and wanted when it was refused (rule T2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Prepared {
+    /// Wanted blocks that somebody references.
+    pub active_hits: u32,
+    /// Wanted blocks that are cached: each uses up an obtainable slot.
+    pub cached_hits: u32,
+    /// Wanted blocks that are not resident.
+    pub missing: u32,
+    /// Slots that have to stay available besides: the rest of the prompt, and the watermark.
+    pub keep_free: u32,
+    /// Slots that were free.
+    pub free: u32,
+}
+
 /// Who asks for blocks (rule T7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
@@ -155,8 +178,8 @@ pub enum Rejection {
     OutputExceedsG1 { needed_blocks: u32, capacity_blocks: u32 },
     /// Prompt and output together are longer than the model takes.
     ExceedsModelLen { needed_tokens: u64, max_model_len: u32 },
-    /// Without chunked prefill, the prompt must fit into one pass.
-    PromptExceedsPass { prompt_tokens: u32, max_num_batched_tokens: u32 },
+    /// Without chunked prefill, the prompt must fit into one pass, with its answer in case it is preempted.
+    ExceedsPass { tokens: u32, tokens_per_pass: u32 },
     /// A prompt of no tokens, or a request for none.
     Empty,
 }

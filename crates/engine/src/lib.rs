@@ -31,7 +31,7 @@ pub use config::{
     Acquisition, Admission, Below, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, HashDeletion,
     Presence, SchedulingPolicy, Speculation, Victim,
 };
-pub use fact::{BlockList, BlockRef, Caller, Fact, FactLog, Occupancy, PassStart, Rejection};
+pub use fact::{BlockList, BlockRef, Caller, Fact, FactLog, Occupancy, PassStart, Prepared, Rejection};
 pub use input::{Arrival, Input, Purpose, Rank, Sampled};
 pub use machine::{Engine, InputError};
 pub use offload::Dependency;

@@ -251,10 +251,14 @@ impl Engine {
         if self.config.fidelity == Fidelity::Exact {
             return Ok(());
         }
-        let max_num_batched_tokens = self.config.max_num_batched_tokens;
-        if !self.config.chunked_prefill && prompt > u64::from(max_num_batched_tokens) {
-            let prompt_tokens = prompt as u32;
-            return Err(Rejection::PromptExceedsPass { prompt_tokens, max_num_batched_tokens });
+        // Without chunks whatever is to be computed at once must fit into a pass: after a preemption that is
+        // the prompt with all of its answer but the last token.
+        let most = self.config.tokens_per_pass();
+        let whole = (prompt + u64::from(output)).min(u64::from(max_model_len)) - 1;
+        let at_once = if self.config.chunked_prefill { 1 } else { whole };
+        if at_once > u64::from(most) {
+            let tokens = u32::try_from(at_once).unwrap_or(u32::MAX);
+            return Err(Rejection::ExceedsPass { tokens, tokens_per_pass: most });
         }
         let capacity_blocks = self.pool.capacity();
         let blocks = |tokens: u64| tokens.div_ceil(u64::from(self.config.block_size_tokens)) as u32;

@@ -14,7 +14,7 @@
 //!
 //! Deliberately absent: allocation. A run of an hour passes some ten million blocks through here.
 
-use tierscope_engine::{BlockList, Caller, Fact, FactLog, PassStart, Rejection};
+use tierscope_engine::{BlockList, Caller, Fact, FactLog, PassStart, Prepared, Rejection};
 use tierscope_units::{Digester, SimTime};
 
 /// Version of the format; part of every head word.
@@ -115,13 +115,15 @@ fn transaction(at: u64, fact: &Fact, log: &FactLog, out: &mut Digester) {
             out.words(&[pair(active_hits, cached_hits), u64::from(victims)]);
             blocks(missing, log, out);
         }
-        Fact::CapacityExhausted { txn, request, caller: by, needed, obtainable } => {
+        Fact::CapacityExhausted { txn, request, caller: by, needed, obtainable, prepared } => {
             let head = head(Tag::CapacityExhausted, request.0);
             out.words(&[head, at, txn.0, u64::from(caller(by)), pair(needed, obtainable)]);
+            out.words(&found(prepared));
         }
-        Fact::BlockedOnOffload { txn, request, caller: by, needed, transfer, deadline } => {
+        Fact::BlockedOnOffload { txn, request, caller: by, needed, transfer, deadline, prepared } => {
             let head = head(Tag::BlockedOnOffload, request.0);
             out.words(&[head, at, txn.0, pair(caller(by), needed), transfer.0, deadline.as_ns()]);
+            out.words(&found(prepared));
         }
         Fact::RetryNow { txn, request, caller: by, generation, released } => {
             let head = head(Tag::RetryNow, request.0);
@@ -139,6 +141,11 @@ fn transaction(at: u64, fact: &Fact, log: &FactLog, out: &mut Digester) {
         }
         _ => unreachable!("only facts of transactions are sent here"),
     }
+}
+
+fn found(prepared: Prepared) -> [u64; 3] {
+    let Prepared { active_hits, cached_hits, missing, keep_free, free } = prepared;
+    [pair(active_hits, cached_hits), pair(missing, keep_free), u64::from(free)]
 }
 
 /// The facts of claims.
@@ -216,9 +223,7 @@ fn rejection(reason: Rejection) -> [u64; 3] {
             (2, u64::from(needed_blocks), capacity_blocks)
         }
         Rejection::ExceedsModelLen { needed_tokens, max_model_len } => (3, needed_tokens, max_model_len),
-        Rejection::PromptExceedsPass { prompt_tokens, max_num_batched_tokens } => {
-            (4, u64::from(prompt_tokens), max_num_batched_tokens)
-        }
+        Rejection::ExceedsPass { tokens, tokens_per_pass } => (4, u64::from(tokens), tokens_per_pass),
         Rejection::Empty => (5, 0, 0),
     };
     [kind, needed, u64::from(limit)]

@@ -8,7 +8,7 @@
 
 use std::fmt::Write;
 
-use tierscope_engine::{BlockList, Fact, FactLog, PassStart, Rejection};
+use tierscope_engine::{BlockList, Fact, FactLog, PassStart, Prepared, Rejection};
 use tierscope_units::SimTime;
 
 use crate::rejection;
@@ -159,12 +159,14 @@ impl Line<'_> {
                 self.number("victim_blocks", victims);
                 self.blocks("missing_blocks", missing);
             }
-            Fact::CapacityExhausted { needed, obtainable, .. } => {
+            Fact::CapacityExhausted { needed, obtainable, prepared, .. } => {
                 self.number("needed_blocks", needed);
                 self.number("obtainable_blocks", obtainable);
+                self.prepared(prepared);
             }
-            Fact::BlockedOnOffload { needed, transfer, deadline, .. } => {
+            Fact::BlockedOnOffload { needed, transfer, deadline, prepared, .. } => {
                 self.number("needed_blocks", needed);
+                self.prepared(prepared);
                 self.number("transfer", transfer.0);
                 self.number("deadline_ns", deadline.as_ns());
             }
@@ -174,6 +176,14 @@ impl Line<'_> {
             }
             _ => {}
         }
+    }
+
+    fn prepared(&mut self, prepared: Prepared) {
+        self.number("active_hit_blocks", prepared.active_hits);
+        self.number("cached_hit_blocks", prepared.cached_hits);
+        self.number("missing_blocks", prepared.missing);
+        self.number("keep_free_blocks", prepared.keep_free);
+        self.number("free_blocks", prepared.free);
     }
 
     /// A copy, behind its number.
@@ -246,9 +256,9 @@ impl Line<'_> {
                 self.number("needed_tokens", needed_tokens);
                 self.number("max_model_len_tokens", max_model_len);
             }
-            Rejection::PromptExceedsPass { prompt_tokens, max_num_batched_tokens } => {
-                self.number("prompt_tokens", prompt_tokens);
-                self.number("max_num_batched_tokens", max_num_batched_tokens);
+            Rejection::ExceedsPass { tokens, tokens_per_pass } => {
+                self.number("tokens", tokens);
+                self.number("tokens_per_pass", tokens_per_pass);
             }
             Rejection::Empty => {}
         }

@@ -22,7 +22,7 @@ pub struct Rejected {
 enum Numbers {
     Blocks { needed_blocks: u32, capacity_blocks: u32 },
     Length { needed_tokens: u64, max_model_len: u32 },
-    Pass { prompt_tokens: u32, max_num_batched_tokens: u32 },
+    Pass { tokens: u32, tokens_per_pass: u32 },
     None {},
 }
 
@@ -36,9 +36,7 @@ impl Rejected {
             Rejection::ExceedsModelLen { needed_tokens, max_model_len } => {
                 Numbers::Length { needed_tokens, max_model_len }
             }
-            Rejection::PromptExceedsPass { prompt_tokens, max_num_batched_tokens } => {
-                Numbers::Pass { prompt_tokens, max_num_batched_tokens }
-            }
+            Rejection::ExceedsPass { tokens, tokens_per_pass } => Numbers::Pass { tokens, tokens_per_pass },
             Rejection::Empty => Numbers::None {},
         };
         Self { request: request.0, reason: name(reason), numbers, explanation: explain(reason) }
@@ -51,7 +49,7 @@ pub(crate) fn name(reason: Rejection) -> &'static str {
         Rejection::PromptExceedsG1 { .. } => "prompt_exceeds_g1",
         Rejection::OutputExceedsG1 { .. } => "output_exceeds_g1",
         Rejection::ExceedsModelLen { .. } => "exceeds_model_len",
-        Rejection::PromptExceedsPass { .. } => "prompt_exceeds_pass",
+        Rejection::ExceedsPass { .. } => "exceeds_pass",
         Rejection::Empty => "empty",
     }
 }
@@ -68,10 +66,9 @@ pub fn explain(reason: Rejection) -> String {
         Rejection::ExceedsModelLen { needed_tokens, max_model_len } => {
             format!("prompt and output are {needed_tokens} tokens; max_model_len is {max_model_len}")
         }
-        Rejection::PromptExceedsPass { prompt_tokens, max_num_batched_tokens } => format!(
-            "without chunked prefill its {prompt_tokens} prompt tokens must fit into one pass of \
-             {max_num_batched_tokens}"
-        ),
+        Rejection::ExceedsPass { tokens, tokens_per_pass } => {
+            format!("it needs passes of {tokens} tokens; a pass has room for {tokens_per_pass}")
+        }
         Rejection::Empty => "its prompt or its output has no tokens".to_owned(),
     }
 }

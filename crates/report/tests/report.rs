@@ -90,7 +90,7 @@ fn the_table_fits_a_terminal() {
               outcome   finished: 1 of 3 requests completed, 1 refused, 1 cancelled
               timing    fixed
               scenario  0123456789abcdef0123456789abcdef   seed 7
-              digest    ba058ad4fff1ebeba470896ec419bc95
+              digest    0b62d1a80257daadad593c8072071fe1
 
             ╭─────────────────────────────────────────────────────────────────────────────────────────────────────╮
             │ latency, ms        avg        min        max        p99        p90        p75        p50        std │

@@ -51,7 +51,7 @@ fn all_problems_are_reported_in_their_order() {
               mend: write a number that is one
             error: engine.zebra: found the unknown key "zebra", expected a key of [engine]
               --> scenario:8:1
-              mend: remove it; the keys here are block_size_tokens, max_num_seqs, max_num_batched_tokens, long_prefill_token_threshold, g1_blocks, prefix_caching, chunked_prefill, admission, watermark, eviction, policy, fidelity, async_scheduling, long_prefill_token_threshold_adaptive, max_num_active_seqs, max_num_scheduled_tokens, prefill_schedule_interval, draft_tokens, draft_method, draft_acceptance, max_model_len
+              mend: remove it; the keys here are block_size_tokens, max_num_seqs, max_num_batched_tokens, long_prefill_token_threshold, g1_blocks, prefix_caching, chunked_prefill, admission, watermark, eviction, policy, fidelity, victim, acquisition, hash_deletion, async_scheduling, long_prefill_token_threshold_adaptive, max_num_active_seqs, max_num_scheduled_tokens, prefill_schedule_interval, draft_tokens, draft_method, draft_acceptance, max_model_len
             error: engine.prefix_caching: found "yes", expected true or false
               --> scenario:9:18
               mend: write prefix_caching = true or prefix_caching = false, without quotation marks

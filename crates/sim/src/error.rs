@@ -15,17 +15,17 @@ pub enum RunError {
 
 impl std::fmt::Display for RunError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let years =
-            "584 years; smaller coefficients in [timing] or shorter delays in [workload] keep it in range";
+        let years = "584 years)
+  mend: write smaller numbers in [timing] and [below], or shorter delays in [workload]";
         match self {
             Self::PassPastEndOfTime(pass) => {
-                write!(f, "pass {pass} would end past the end of time ({years})")
+                write!(f, "pass {pass} would end past the end of time ({years}")
             }
             Self::TransferPastEndOfTime(transfer) => {
-                write!(f, "transfer {transfer} would end past the end of time ({years})")
+                write!(f, "transfer {transfer} would end past the end of time ({years}")
             }
             Self::ArrivalPastEndOfTime(request) => {
-                write!(f, "request {request} would arrive past the end of time ({years})")
+                write!(f, "request {request} would arrive past the end of time ({years}")
             }
         }
     }

@@ -138,7 +138,7 @@ fn entry(at: SimTime, fact: &Fact) -> Option<Entry> {
             let missing = missing.len();
             (txn, request, caller, TxnOutcome::Ready { active_hits, cached_hits, missing, victims })
         }
-        Fact::CapacityExhausted { txn, request, caller, needed, obtainable } => {
+        Fact::CapacityExhausted { txn, request, caller, needed, obtainable, .. } => {
             (txn, request, caller, TxnOutcome::Exhausted { needed, obtainable })
         }
         Fact::BlockedOnOffload { txn, request, caller, needed, .. } => {

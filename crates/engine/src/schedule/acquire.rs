@@ -3,7 +3,7 @@
 use tierscope_units::{SimTime, SlotId, TxnId};
 
 use crate::block::transaction::{Exhausted, Hits, new_blocks};
-use crate::fact::{BlockRef, Caller, Fact};
+use crate::fact::{BlockRef, Caller, Fact, Prepared};
 use crate::machine::{Engine, Scratch};
 use crate::offload::{Below, Dependency};
 use crate::request::{Identity, Live};
@@ -61,19 +61,25 @@ impl Engine {
         let request = self.requests.get(live).id;
         let mut retried = false;
         loop {
+            let free = self.pool.free.len() as u32;
             let taken = self.take(now, live, (txn, caller), (missing, keep_free));
             let Err(Exhausted { needed, obtainable }) = taken else { return Outcome::Ready };
+            let cached_hits = self.scratch.hits.cached;
+            let active_hits = self.scratch.hits.slots.len() as u32 - cached_hits;
+            let prepared = Prepared { active_hits, cached_hits, missing, keep_free, free };
             let short = (needed + keep_free).saturating_sub(obtainable);
             match self.make_room_below(now, missing, short) {
                 None => {
-                    self.facts
-                        .push(now, Fact::CapacityExhausted { txn, request, caller, needed, obtainable });
+                    let refused =
+                        Fact::CapacityExhausted { txn, request, caller, needed, obtainable, prepared };
+                    self.facts.push(now, refused);
                     return Outcome::CapacityExhausted;
                 }
                 Some(Below::Pending(dependency)) => {
                     self.depend(live, dependency);
                     let Dependency { transfer, deadline } = dependency;
-                    let blocked = Fact::BlockedOnOffload { txn, request, caller, needed, transfer, deadline };
+                    let blocked =
+                        Fact::BlockedOnOffload { txn, request, caller, needed, transfer, deadline, prepared };
                     self.facts.push(now, blocked);
                     return Outcome::BlockedOnOffload;
                 }

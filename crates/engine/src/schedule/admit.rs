@@ -4,7 +4,7 @@ use tierscope_units::SimTime;
 
 use super::Draft;
 use super::acquire::Outcome;
-use crate::config::{Acquisition, Admission};
+use crate::config::{Acquisition, Admission, Fidelity};
 use crate::fact::{Caller, Fact};
 use crate::machine::Engine;
 use crate::request::{Live, Phase};
@@ -78,7 +78,9 @@ impl Engine {
         let drafts = self.config.draft_tokens();
         let room = draft.budget.min(draft.input - self.config.draft_slots());
         let mut share = Share { tokens: wanted, padding: 0 };
-        let alike = drafts > 0 && wanted == 1 && !draft.prefill_scheduled;
+        // vLLM waits for room for the padding even where no pass has it.
+        let possible = drafts < self.config.tokens_per_pass() || self.config.fidelity == Fidelity::Exact;
+        let alike = drafts > 0 && wanted == 1 && !draft.prefill_scheduled && possible;
         // A row of one token among verifying rows is padded to their length, so that all rows are alike.
         if alike
             && (draft.running_rows || cached_tokens > 0)

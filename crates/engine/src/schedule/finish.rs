@@ -3,10 +3,11 @@
 use tierscope_units::SimTime;
 
 use super::{Batch, Row};
+use crate::config::Fidelity;
 use crate::fact::Fact;
 use crate::input::Sampled;
 use crate::machine::Engine;
-use crate::request::{NOBODY, Phase};
+use crate::request::{Live, NOBODY, Phase};
 
 impl Engine {
     /// Applies a pass. Rows whose request has ended meanwhile are void.
@@ -83,8 +84,25 @@ impl Engine {
         }
         if done {
             self.finish(now, row, before + kept);
+        } else if row.drafts > 0 && self.config.fidelity == Fidelity::Mended {
+            self.return_unused(row.live);
         }
         done && was_running
+    }
+
+    /// Slots that only rejected drafts needed go back (rule T7); vLLM leaves them with the request. Not while
+    /// another pass is under way, which may be writing into them.
+    fn return_unused(&mut self, live: Live) {
+        let block = self.config.block_size_tokens;
+        let r = self.requests.get_mut(live);
+        let used = r.tokens.div_ceil(block) as usize;
+        if r.in_flight > 0 || used >= r.blocks.len() {
+            return;
+        }
+        self.pool.release(&r.blocks[used..]);
+        r.blocks.truncate(used);
+        r.room = used as u32 * block;
+        self.blocked.clear();
     }
 
     fn log_tokens(&mut self, now: SimTime, row: &Row, before: u32, after: u32) {

@@ -101,7 +101,7 @@ impl Engine {
         if self.config.prefill_schedule_interval > 1 && (draft.prefill_scheduled || draft.prefill_admitted) {
             self.pace.last_prefill = self.pace.executed;
         }
-        self.advance_rows();
+        self.commit_rows(now, &mut draft.plan);
         draft.plan.active_blocks = self.pool.active;
         self.log_pass(now, &draft.plan);
         draft
@@ -143,23 +143,10 @@ impl Engine {
             && self.running.iter().any(|&live| !self.requests.get(live).prefill_chunk)
     }
 
-    /// Schedules `tokens` of a request whose blocks suffice.
+    /// Schedules `tokens` of a request whose blocks suffice. The row may still lose its place.
     pub(crate) fn add_row(&mut self, now: SimTime, live: Live, tokens: u32, drafts: u32, draft: &mut Draft) {
         let r = self.requests.get(live);
         let (request, computed) = (r.id, r.computed);
-        let plan = &mut draft.plan;
-        if is_decode(r) {
-            plan.decode_rows += 1;
-            plan.decode_tokens += tokens;
-            plan.decode_context_tokens += u64::from(computed);
-        } else {
-            plan.prefill_rows += 1;
-            plan.prefill_tokens += tokens;
-            let n = u64::from(tokens);
-            plan.prefill_attention_pairs += n * u64::from(computed) + n * (n + 1) / 2;
-            let recomputed = r.high_water.min(computed + tokens).saturating_sub(computed);
-            self.facts.push(now, Fact::Prefilled { request, tokens, computed_before: computed, recomputed });
-        }
         draft.budget -= tokens;
         draft.input -= tokens + self.config.draft_slots();
         self.rows.push(Row {
@@ -177,11 +164,25 @@ impl Engine {
         }
     }
 
-    /// A pass is committed when it starts (rule R1): its tokens count as computed.
-    fn advance_rows(&mut self) {
+    /// The rows are final: their tokens count as computed, since a pass is committed when it starts (rule R1),
+    /// and the plan says what they are.
+    fn commit_rows(&mut self, now: SimTime, plan: &mut PassPlan) {
         let draft_tokens = self.config.draft_tokens();
         for row in &mut self.rows {
             let r = self.requests.get_mut(row.live);
+            if is_decode(r) {
+                plan.decode_rows += 1;
+                plan.decode_tokens += row.tokens;
+                plan.decode_context_tokens += u64::from(r.computed);
+            } else {
+                // Padding makes rows alike; it is no prompt.
+                let tokens = if row.padded { row.tokens - row.drafts } else { row.tokens };
+                let prefilled = prefilled(r, row.request, tokens);
+                plan.prefill_rows += 1;
+                plan.prefill_tokens += tokens;
+                plan.prefill_attention_pairs += attention_pairs(r.computed, tokens);
+                self.facts.push(now, prefilled);
+            }
             r.computed += row.tokens;
             r.in_flight += row.tokens;
             r.prefill_chunk = r.computed < r.tokens + r.placeholders;
@@ -208,6 +209,18 @@ impl Engine {
             }),
         );
     }
+}
+
+fn prefilled(r: &Request, request: RequestId, tokens: u32) -> Fact {
+    let computed_before = r.computed;
+    let recomputed = r.high_water.min(computed_before + tokens).saturating_sub(computed_before);
+    Fact::Prefilled { request, tokens, computed_before, recomputed }
+}
+
+/// Query-key pairs of `tokens` tokens behind `computed` others.
+fn attention_pairs(computed: u32, tokens: u32) -> u64 {
+    let n = u64::from(tokens);
+    n * u64::from(computed) + n * (n + 1) / 2
 }
 
 /// Whether a row of this request generates: it has output, and nothing but the newest token is uncomputed.

@@ -5,6 +5,7 @@ use tierscope_units::SimTime;
 use super::Draft;
 use crate::config::{Fidelity, HashDeletion, SchedulingPolicy, Victim};
 use crate::fact::Fact;
+use crate::input::Rank;
 use crate::machine::Engine;
 use crate::request::{Live, Phase};
 
@@ -24,7 +25,16 @@ impl Engine {
             }
             (Victim::ByPolicy, SchedulingPolicy::Fcfs) => Some(last),
             (Victim::ByPolicy, SchedulingPolicy::Priority) => {
-                let key = |place| (request(place).rank.priority, request(place).rank.sent);
+                // vLLM ignores the last tie-break here, so that two equals can preempt each other in turn for
+                // ever; the mended order is the line's own.
+                let tie = |rank: Rank| match self.config.fidelity {
+                    Fidelity::Mended => rank.tie,
+                    Fidelity::Exact => 0,
+                };
+                let key = |place| {
+                    let rank = request(place).rank;
+                    (rank.priority, rank.sent, tie(rank))
+                };
                 Some(places.fold(last, |worst, place| if key(place) >= key(worst) { place } else { worst }))
             }
         }
@@ -41,28 +51,12 @@ impl Engine {
             let row = self.rows.remove(at);
             draft.budget += row.tokens;
             draft.input += row.tokens + self.config.draft_slots();
-            self.take_from_plan(&row, draft);
             if self.config.fidelity == Fidelity::Mended {
                 self.unregister_uncomputed(now, victim, row.registered_from);
             }
         }
         self.preempt(now, victim, false);
         victim
-    }
-
-    fn take_from_plan(&self, row: &super::Row, draft: &mut Draft) {
-        let r = self.requests.get(row.live);
-        let plan = &mut draft.plan;
-        if super::is_decode(r) {
-            plan.decode_rows -= 1;
-            plan.decode_tokens -= row.tokens;
-            plan.decode_context_tokens -= u64::from(row.computed_before);
-        } else {
-            let n = u64::from(row.tokens);
-            plan.prefill_rows -= 1;
-            plan.prefill_tokens -= row.tokens;
-            plan.prefill_attention_pairs -= n * u64::from(row.computed_before) + n * (n + 1) / 2;
-        }
     }
 
     /// Blocks of a void row were registered when it was scheduled, and nobody will compute them: they must
