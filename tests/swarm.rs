@@ -83,12 +83,14 @@ struct World {
     transfers: Vec<TransferId>,
     claims: Vec<ClaimId>,
     live: BTreeSet<RequestId>,
+    prompts: BTreeMap<RequestId, u32>,
     /// By slot, what the events say that it holds.
     stored: BTreeMap<SlotId, SequenceHash>,
     preemptions: u32,
     /// Requests that wait for a transfer.
     blocked: BTreeSet<RequestId>,
     resetting: bool,
+    was_reset: bool,
 }
 
 impl World {
@@ -101,10 +103,12 @@ impl World {
             transfers: Vec::new(),
             claims: Vec::new(),
             live: BTreeSet::new(),
+            prompts: BTreeMap::new(),
             stored: BTreeMap::new(),
             preemptions: 0,
             blocked: BTreeSet::new(),
             resetting: false,
+            was_reset: false,
         }
     }
 
@@ -125,6 +129,7 @@ impl World {
                 let arrival =
                     Arrival { request, prompt: &prompt, output_start, output_tokens: output, salt: 0, rank };
                 self.live.insert(request);
+                self.prompts.insert(request, shared + own);
                 self.engine.handle(now, Input::Arrive(arrival)).expect("a new number");
             }
             Step::Cancel(which) => {
@@ -132,7 +137,7 @@ impl World {
                     self.engine.handle(now, Input::Cancel(request)).expect("it has arrived");
                 }
             }
-            Step::EndPass { accepted } => self.end_pass(now, accepted),
+            Step::EndPass { accepted } => self.end_pass(now, accepted)?,
             Step::EndTransfer { which, succeeded } if !self.transfers.is_empty() => {
                 let transfer = self.transfers.swap_remove(which % self.transfers.len());
                 self.engine
@@ -168,15 +173,16 @@ impl World {
             Step::EndTransfer { .. } => {}
         }
         self.resetting = matches!(step, Step::Reset { .. });
+        self.was_reset |= self.resetting;
         self.read_facts()?;
         self.resetting = false;
         self.poll(now)?;
         self.engine.check().map_err(TestCaseError::fail)
     }
 
-    fn end_pass(&mut self, now: SimTime, accepted: u32) {
+    fn end_pass(&mut self, now: SimTime, accepted: u32) -> Result<(), TestCaseError> {
         if self.passes.is_empty() {
-            return;
+            return Ok(());
         }
         let pass = self.passes.remove(0);
         let drafts = self.engine.config().speculation.map_or(0, |speculation| speculation.tokens);
@@ -190,7 +196,35 @@ impl World {
                 drafts,
             })
             .collect();
+        let visible: Vec<Option<u32>> =
+            sampled.iter().map(|row| self.engine.output_tokens(row.request)).collect();
         self.engine.handle(now, Input::PassEnded { pass, sampled: &sampled }).expect("it is the oldest");
+        for (row, before) in sampled.iter().zip(visible) {
+            self.check_verified(row, before)?;
+        }
+        Ok(())
+    }
+
+    /// T7: after a verification exactly the accepted tokens and one more are visible, and no slot is left that
+    /// only a rejected draft needed.
+    fn check_verified(&self, row: &Sampled, before: Option<u32>) -> Result<(), TestCaseError> {
+        let (Some(before), Some(after)) = (before, self.engine.output_tokens(row.request)) else {
+            return Ok(());
+        };
+        // A reset drops the output of passes under way.
+        let dropped = self.was_reset && after == before;
+        prop_assert!(
+            dropped || after == before + row.tokens,
+            "{after} tokens of {:?} are visible",
+            row.request
+        );
+        if !self.engine.config().async_scheduling {
+            let tokens = self.prompts[&row.request] + after;
+            let needed = tokens.div_ceil(self.engine.config().block_size_tokens);
+            let held = self.engine.blocks_of(row.request).len() as u32;
+            prop_assert!(held <= needed, "{held} blocks for {tokens} tokens of {:?}", row.request);
+        }
+        Ok(())
     }
 
     fn poll(&mut self, now: SimTime) -> Result<(), TestCaseError> {

@@ -75,7 +75,7 @@ export const tests = {
     assert.match(await text(page, ".title__dead-end"), /Dead end at t = .*2 requests wait/);
     const cycle = page.locator("#wait-cycle li");
     await cycle.first().waitFor();
-    assert.match((await cycle.allTextContents()).join("\n"), /request 0 lacks 1 blocks, and request 1 holds \d+\nrequest 1 stands in the line behind request 0/);
+    assert.match((await cycle.allTextContents()).join("\n"), /request 0 lacks 1 block, and request 1 holds \d+\nrequest 1 stands in the line behind request 0/);
     assert.equal(await text(page, "#outcome"), "dead end");
     await page.selectOption("#case", "hold-and-wait-mended");
     await digestOf(page);

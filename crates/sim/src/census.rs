@@ -53,7 +53,8 @@ fn in_words(wait: Wait) -> String {
     match reason {
         Reason::Line => format!("request {request} stands in the line behind request {waits_for}"),
         Reason::Blocks { lacking, held } => {
-            format!("request {request} lacks {lacking} blocks, and request {waits_for} holds {held}")
+            let noun = if lacking == 1 { "block" } else { "blocks" };
+            format!("request {request} lacks {lacking} {noun}, and request {waits_for} holds {held}")
         }
     }
 }
