@@ -2,7 +2,7 @@
 //!
 //! Data flow: a part emits an [`Action`](state::Action), [`state`] reduces it to the next
 //! [`AppState`](state::AppState), [`app`] hands each part what it shows. Parts draw and decide nothing; scales
-//! and layouts in [`chart`] are plain functions, tested without a browser. Only [`glue`] touches the browser's
+//! and layouts in [`chart`] are plain functions, tested without a browser. Only `glue` touches the browser's
 //! own services (worker, address, clipboard, clock), and only [`app`] calls it.
 //!
 //! Deliberately absent: a second copy of anything the state holds, and any request to a server.
