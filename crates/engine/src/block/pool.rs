@@ -169,6 +169,11 @@ impl BlockPool {
         self.evictor.used(hash);
     }
 
+    /// Gets ready to register these contents.
+    pub(crate) fn warm(&self, hashes: &[SequenceHash]) {
+        self.index.warm(&self.slots, hashes.iter().copied());
+    }
+
     /// Makes a block unmatchable and says what it was.
     pub(crate) fn unregister(&mut self, slot: SlotId) -> BlockRef {
         self.index.remove(&mut self.slots, slot);

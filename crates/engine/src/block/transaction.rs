@@ -179,6 +179,7 @@ impl BlockPool {
     /// build, so that what the benchmark compares does not depend on how the compiler inlines this.
     #[inline(never)]
     pub(super) fn replace_victims(&mut self, victims: &[SlotId], removed: &mut Vec<BlockRef>) {
+        self.index.warm(&self.slots, victims.iter().map(|victim| self.slots[victim.index()].hash));
         for &victim in victims {
             self.evictor.leave(&mut self.slots, victim);
             removed.push(self.unregister(victim));

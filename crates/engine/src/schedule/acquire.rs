@@ -191,6 +191,7 @@ impl Engine {
             return;
         }
         let hashes = &r.content.hashes(full, identity)[first..];
+        self.pool.warm(hashes);
         let mut parent = first.checked_sub(1).map(|before| r.blocks[before]);
         for (&slot, &hash) in r.blocks[first..full].iter().zip(hashes) {
             self.pool.register(slot, hash, parent);
