@@ -11,8 +11,10 @@ use crate::simulation::Simulation;
 const KEYFRAME_BYTES_MAX: usize = 256 << 20;
 /// Most states kept.
 const KEYFRAMES_MAX: usize = 128;
-/// Instants between the first states.
-const FIRST_DISTANCE: u64 = 256;
+/// Fewest instants between the first states.
+const DISTANCE_MIN: u64 = 256;
+/// Bytes of state per instant between two of them: copying a state costs a small part of the run that it saves.
+const BYTES_PER_INSTANT: u64 = 512;
 
 /// The kept states, in the order of their times.
 pub(crate) struct Keyframes {
@@ -24,8 +26,10 @@ pub(crate) struct Keyframes {
 
 impl Keyframes {
     pub(crate) fn new(start: &Simulation) -> Self {
-        let most = (KEYFRAME_BYTES_MAX / start.state_bytes().max(1)).clamp(2, KEYFRAMES_MAX);
-        Self { kept: vec![start.clone()], distance: FIRST_DISTANCE, instants: 0, most }
+        let bytes = start.state_bytes();
+        let most = (KEYFRAME_BYTES_MAX / bytes.max(1)).clamp(2, KEYFRAMES_MAX);
+        let distance = (bytes as u64 / BYTES_PER_INSTANT).max(DISTANCE_MIN);
+        Self { kept: vec![start.clone()], distance, instants: 0, most }
     }
 
     /// Takes note of one more instant of the run.

@@ -27,7 +27,7 @@ pub(crate) struct Picture<'a> {
 /// Cells below this side are too small for shapes: their colour and place must do.
 const SHAPES_FROM_PX: f64 = 7.0;
 /// Cells from this side on say who holds them.
-const LABELS_FROM_PX: f64 = 20.0;
+const LABELS_FROM_PX: f64 = 18.0;
 
 /// Draws the picture.
 pub(crate) fn paint(canvas: &HtmlCanvasElement, picture: &Picture<'_>) {
