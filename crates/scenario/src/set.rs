@@ -222,7 +222,7 @@ pub fn default_text_for_trace(name: &str, format: TraceFormat) -> String {
     let name: String = name.chars().take(4_096).collect();
     let (file, format) = (Toml::from(name), format.word());
     format!(
-        "tierscope = 1\ntitle = {file}\n\n[engine]\nblock_size_tokens = {block}\ng1_blocks = 16384\n\n[timing]\n\
+        "tierscope = 1\ntitle = {file}\n\n[engine]\nblock_size_tokens = {block}\n\n[timing]\n\
          model = \"polynomial\"\n\n[workload]\nkind = \"trace\"\nfile = {file}\nformat = \"{format}\"\n"
     )
 }
@@ -239,7 +239,6 @@ pub fn default_for_trace(name: &str, format: TraceFormat) -> Scenario {
     };
     let chosen = [
         format!("engine.block_size_tokens = {block} ({why})"),
-        format!("engine.g1_blocks = {} (the pool of Dynamo's mocker)", scenario.engine.g1_blocks),
         "timing.model = \"polynomial\" (the coefficients of Dynamo's mocker, uncalibrated)".to_owned(),
     ];
     scenario.defaults.splice(0..0, chosen);

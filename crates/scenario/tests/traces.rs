@@ -314,7 +314,7 @@ fn what_only_shows_at_expansion_is_explained() {
     expect![[r#"
         error: workload.file: found no bytes of the trace, expected the content of the file
           --> scenario:1:1
-          mend: give the file with --trace, or drop it on the page"#]]
+          mend: give the file to the command with --trace; the page replays no trace files yet"#]]
     .assert_eq(&message(expand(&scenario, None)));
     scenario.engine.block_size_tokens = 48;
     expect![[r#"

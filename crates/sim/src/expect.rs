@@ -36,7 +36,7 @@ pub fn evaluate(expect: &[Expectation], report: &Report, facts: &FactSummary) ->
 
 fn check_report(report: &Report, path: &str, op: CmpOp, value: &ReportValue) -> Option<String> {
     let Some(found) = report.value(path) else {
-        return Some(format!("the report has no value {path}"));
+        return Some(format!("no such key of the report: {path} (see `tierscope run SCENARIO --json -`)"));
     };
     let holds = match value {
         ReportValue::Number(number) => found.as_f64().is_some_and(|found| op.holds(&found, number)),

@@ -130,7 +130,7 @@ pub fn expand(scenario: &Scenario, trace: Option<&[u8]>) -> Result<Workload, Vec
                 "workload.file",
                 "no bytes of the trace",
                 "the content of the file",
-                "give the file with --trace, or drop it on the page",
+                "give the file to the command with --trace; the page replays no trace files yet",
             )]),
         },
     }
