@@ -59,7 +59,6 @@ pub(crate) struct Request {
     pub(crate) next_full: u32,
     /// Most tokens ever computed: what lies below is recomputed after a preemption.
     pub(crate) high_water: u32,
-    pub(crate) preemptions: u32,
     pub(crate) blocks: Vec<SlotId>,
     pub(crate) content: Content,
 }
@@ -278,7 +277,6 @@ impl Requests {
         r.room = 0;
         r.next_full = block;
         r.high_water = 0;
-        r.preemptions = 0;
         r.content.reset(arrival);
         self.live[arrival.request.index()] = at;
         at
@@ -316,7 +314,6 @@ impl Request {
             room: 0,
             next_full: 0,
             high_water: 0,
-            preemptions: 0,
             blocks: Vec::new(),
             content: Content::default(),
         }

@@ -88,7 +88,6 @@ impl Engine {
         r.stale = r.in_flight;
         r.placeholders = 0;
         r.dependency = None;
-        r.preemptions += 1;
         let (request, released, rank) = (r.id, r.blocks.len() as u32, r.rank);
         if self.config.hash_deletion == HashDeletion::OnEviction {
             self.unregister_own(now, live);
