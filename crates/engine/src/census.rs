@@ -3,7 +3,7 @@
 use tierscope_units::{PassId, RequestId, WorkerId};
 
 use crate::machine::Engine;
-use crate::offload::Dependency;
+use crate::lower::Dependency;
 use crate::request::Phase;
 
 /// One unfinished request.
@@ -28,6 +28,10 @@ pub struct CensusRow {
 pub enum CensusPhase {
     /// Waits for its first admission.
     Waiting,
+    /// Holds slots of G1 into which content is loaded from below.
+    Loading,
+    /// Its load has ended; it holds what came and waits for admission.
+    Loaded,
     /// Computes its prompt.
     Prefill,
     /// Generates.
@@ -52,6 +56,8 @@ impl CensusPhase {
     pub fn name(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
+            Self::Loading => "loading",
+            Self::Loaded => "loaded",
             Self::Prefill => "prefill",
             Self::Decode => "decode",
             Self::Preempted => "preempted",
@@ -71,6 +77,8 @@ pub(crate) fn take(engine: &Engine) -> Vec<CensusRow> {
         let phase = match r.phase {
             Phase::Waiting => CensusPhase::Waiting,
             Phase::Preempted => CensusPhase::Preempted,
+            Phase::Loading if r.load.outstanding > 0 => CensusPhase::Loading,
+            Phase::Loading => CensusPhase::Loaded,
             Phase::Running if r.output_tokens() == 0 => CensusPhase::Prefill,
             Phase::Running => CensusPhase::Decode,
         };
@@ -78,7 +86,7 @@ pub(crate) fn take(engine: &Engine) -> Vec<CensusRow> {
             request,
             phase,
             owner: engine.worker,
-            wakeup: r.dependency.map(Wakeup::Transfer).or(wakeup),
+            wakeup: r.dependency.or_else(|| engine.load_under_way(live)).map(Wakeup::Transfer).or(wakeup),
             held_blocks: r.blocks.len() as u32,
             needed_blocks: (r.tokens + r.drafts).div_ceil(engine.config.block_size_tokens),
         })
@@ -115,10 +123,10 @@ pub enum Reason {
 pub(crate) fn wait_cycle(engine: &Engine) -> Vec<Wait> {
     let rows = take(engine);
     let asleep: Vec<&CensusRow> = rows.iter().filter(|row| row.wakeup.is_none()).collect();
-    let head = engine.waiting().next();
+    let head = engine.holding().next().or_else(|| engine.waiting().next());
     let waits_of = |row: &CensusRow| -> Vec<Wait> {
         let request = row.request;
-        let in_line = matches!(row.phase, CensusPhase::Waiting | CensusPhase::Preempted);
+        let in_line = matches!(row.phase, CensusPhase::Waiting | CensusPhase::Preempted | CensusPhase::Loaded);
         if let Some(head) = head.filter(|&head| in_line && head != request) {
             return vec![Wait { request, waits_for: head, reason: Reason::Line }];
         }

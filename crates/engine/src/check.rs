@@ -28,8 +28,8 @@ impl Engine {
         if self.pool.reserved as usize != self.claimed() {
             return Err(format!("{} slots are promised, claims hold {}", self.pool.reserved, self.claimed()));
         }
-        self.check_offloads()?;
-        let queued = self.running.len() + self.waiting.len();
+        self.check_lower()?;
+        let queued = self.running.len() + self.waiting.len() + self.holding.len() + self.doomed as usize;
         if queued != self.requests.live_count() {
             return Err(format!("{queued} requests are queued, {} are live", self.requests.live_count()));
         }
@@ -50,7 +50,7 @@ impl Engine {
 }
 
 impl BlockPool {
-    fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         self.check_counts()?;
         self.check_lists()?;
         self.check_index()
@@ -63,6 +63,7 @@ impl BlockPool {
             ("victims", count(Tag::Reserved), self.reserved - self.promised),
             ("active", count(Tag::Active), self.active),
             ("cached", count(Tag::Cached), self.cached),
+            ("cached and read", count(Tag::Reading), self.reading),
             ("source hold", count(Tag::SourceHold), self.source_hold),
             ("protected", count(Tag::Protected), 0),
         ];
@@ -77,7 +78,8 @@ impl BlockPool {
                 Tag::Reserved => slot.refs == 0,
                 Tag::SourceHold => slot.refs == 0 && slot.hash.0 == 0,
                 Tag::Active => slot.refs > 0,
-                Tag::Cached | Tag::Protected => slot.refs == 0 && slot.hash.0 != 0,
+                Tag::Cached | Tag::Protected => slot.refs == 0 && slot.hash.0 != 0 && !slot.read,
+                Tag::Reading => slot.refs == 0 && slot.hash.0 != 0 && slot.read,
             };
             if !fits {
                 return Err(format!("slot {index} is {:?} with {} references", slot.tag, slot.refs));
@@ -88,13 +90,13 @@ impl BlockPool {
 
     fn check_lists(&self) -> Result<(), String> {
         let order = self.evictor.order(&self.slots);
-        if let Some(slot) = order.iter().find(|slot| self.slots[slot.index()].tag != Tag::Cached) {
+        if let Some(slot) = order.iter().find(|slot| !matches!(self.slots[slot.index()].tag, Tag::Cached | Tag::Reading)) {
             return Err(format!("{slot:?} is in the order of cached slots and is not cached"));
         }
         let mut distinct = order.clone();
         distinct.sort_unstable();
         distinct.dedup();
-        if distinct.len() != order.len() || order.len() as u32 != self.cached {
+        if distinct.len() != order.len() || order.len() as u32 != self.cached + self.reading {
             return Err(format!("the order holds {} slots, {} are cached", order.len(), self.cached));
         }
         match self.free.iter().find(|slot| self.slots[slot.index()].tag != Tag::Free) {

@@ -13,7 +13,7 @@ use tierscope_units::{ClaimId, SequenceHash, SimTime, SlotId, TransferId};
 use crate::block::transaction::Exhausted;
 use crate::fact::{BlockRef, Caller, Fact};
 use crate::machine::{Engine, Scratch};
-use crate::offload::{Below, Dependency};
+use crate::lower::{Below, Dependency};
 
 /// Who claims, and how far it is.
 #[derive(Clone, Debug)]

@@ -2,27 +2,37 @@
 
 use tierscope_units::{PassId, TransferId, WorkerId};
 
+use crate::lower::Lane;
+
 /// Something the world should do; it answers with an [`crate::Input`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Run a forward pass and report [`crate::Input::PassEnded`].
     StartPass(PassPlan),
-    /// Copy evicted blocks to the tier below and report [`crate::Input::TransferEnded`].
-    StartOffload(OffloadPlan),
+    /// Copy blocks along a lane and report [`crate::Input::TransferEnded`].
+    StartCopy(CopyPlan),
+    /// Stop a copy that is under way: its end is not reported any more.
+    CancelCopy(TransferId),
+    /// The pass that is started next begins only when this copy, which was started before, has ended.
+    AwaitCopy(TransferId),
     /// The attempt to schedule gave no pass but changed the state (a request that runs had to give way to
     /// nobody's gain): poll again at this instant. At most once for each running request (rule R2).
     PollAgain,
 }
 
-/// A copy of evicted blocks.
+/// A copy of a batch of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OffloadPlan {
-    /// The worker that they leave.
+pub struct CopyPlan {
+    /// The worker whose blocks they are.
     pub worker: WorkerId,
     /// The copy's number.
     pub transfer: TransferId,
-    /// Blocks to copy.
+    /// From which tier to which.
+    pub lane: Lane,
+    /// Blocks to copy; at least 1.
     pub blocks: u32,
+    /// Attempts that failed before.
+    pub attempt: u32,
 }
 
 /// What a pass computes, as far as its duration depends on it.

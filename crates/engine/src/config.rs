@@ -1,6 +1,6 @@
 //! What the machine is told once: sizes, limits and policies. Names follow vLLM's engine arguments.
 
-use tierscope_units::Span;
+use crate::lower::config::TiersConfig;
 
 /// One worker's configuration.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +46,7 @@ pub struct EngineConfig {
     /// Draft tokens that are verified in the next pass.
     pub speculation: Option<Speculation>,
     /// What lies below G1; `None` is nothing: evicted content is lost at once.
-    pub below: Option<Below>,
+    pub tiers: Option<TiersConfig>,
     /// Whether faults of the scheduler that is modelled are mended or reproduced.
     pub fidelity: Fidelity,
     /// Share of G1 that admission leaves free while others run, 0 to 1.
@@ -80,27 +80,6 @@ pub enum SchedulingPolicy {
     Fcfs,
     /// The lowest priority number first, then the earliest arrival; the last in that order is preempted first.
     Priority,
-}
-
-/// A stand-in for the tiers below G1: it takes what is evicted, and gives nothing back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Below {
-    /// What it already has.
-    pub presence: Presence,
-    /// How long the engine believes that a copy takes: a blocked request's wakeup names a deadline (rule T6).
-    /// The world decides how long it takes.
-    pub copy_estimate: Span,
-}
-
-/// Which contents the tier below already has, so that evicting them sets off no copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Presence {
-    /// Those that were copied to it.
-    Copied,
-    /// All.
-    Always,
-    /// None: every eviction is a copy.
-    Never,
 }
 
 /// Who is preempted for want of capacity (rule P1).
@@ -233,7 +212,7 @@ impl Default for EngineConfig {
             hash_deletion: HashDeletion::OnReuse,
             async_scheduling: false,
             speculation: None,
-            below: None,
+            tiers: None,
             fidelity: Fidelity::Mended,
             watermark: 0.0,
         }

@@ -4,6 +4,7 @@
 //! [`FactLog::blocks`]. The log is drained by its reader after every input: nothing is kept unless somebody
 //! keeps it.
 
+use crate::lower::{Cause, Lane, Tier};
 use tierscope_units::{
     ClaimId, PassId, RequestId, SequenceHash, SimTime, SlotId, TransferId, TxnId, WorkerId,
 };
@@ -47,10 +48,26 @@ pub enum Fact {
     },
     /// A transaction's victims were present below: their slots came free at once, and it tries once more.
     RetryNow { txn: TxnId, request: RequestId, caller: Caller, generation: u64, released: u32 },
-    /// A copy of evicted blocks began; their slots are held as its source.
-    OffloadStarted { transfer: TransferId, blocks: BlockList },
-    /// A copy ended, well or not; its source slots are free.
-    OffloadEnded { transfer: TransferId, succeeded: bool, released: u32 },
+    /// A batch of blocks is queued on a lane: their slots in the tier that they leave. Those of evicted blocks are
+    /// held until it ends (rule L6).
+    CopyQueued { transfer: TransferId, lane: Lane, cause: Cause, request: Option<RequestId>, blocks: BlockList },
+    /// A batch has a permit and its copy begins: the slots in the tier that the blocks go to. It may have fewer
+    /// blocks than were queued: what is there already, or not here any more, is not copied.
+    CopyStarted { transfer: TransferId, lane: Lane, blocks: BlockList },
+    /// A copy failed and will be tried again.
+    CopyRetried { transfer: TransferId, failure: CopyFailure, attempt: u32, at: SimTime },
+    /// A batch ended for good; its sources and whoever waited are released (rule L5).
+    CopyEnded { transfer: TransferId, lane: Lane, end: CopyEnd, released: u32 },
+    /// Blocks are matchable in a tier below G1.
+    TierStored { tier: Tier, blocks: BlockList },
+    /// Blocks are no longer matchable in a tier below G1.
+    TierRemoved { tier: Tier, blocks: BlockList },
+    /// A request has its slots in G1 and loads content from below into them, behind its hits in G1.
+    OnboardStarted { request: RequestId, hit_blocks: u32, g2_blocks: u32, g3_blocks: u32, g4_blocks: u32 },
+    /// Everything that a request was loading has come or failed. What failed, and what lies behind it, it computes.
+    OnboardEnded { request: RequestId, loaded_blocks: u32, failed_blocks: u32 },
+    /// Content that a waiting request wants is on its way for somebody else; those behind it go on.
+    WaitsForCopy { request: RequestId, transfer: TransferId, deadline: SimTime },
     /// A claim has its slots: promised, not matchable (rule T7).
     Claimed { txn: TxnId, claim: ClaimId, caller: Caller, blocks: BlockList, victims: u32 },
     /// A claim found too little; nothing changed. It is tried again when slots come free.
@@ -64,7 +81,7 @@ pub enum Fact {
     /// The transfer that a request waited for has ended (rule T8).
     Unblocked { request: RequestId, transfer: TransferId },
     /// A waiting request was admitted to the running batch.
-    Admitted { request: RequestId, cached_tokens: u32, readmission: bool },
+    Admitted { request: RequestId, cached_tokens: u32, loaded: Loaded, readmission: bool },
     /// New full blocks became matchable, in order (rule T4).
     Stored { request: RequestId, parent: SequenceHash, blocks: BlockList },
     /// Blocks are no longer matchable.
@@ -85,6 +102,62 @@ pub enum Fact {
     Finished { request: RequestId, output_tokens: u32 },
     /// A request was cancelled; everything it held is released.
     Cancelled { request: RequestId, output_tokens: u32 },
+}
+
+/// Tokens of an admission that came from below G1; they are among its cached tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Loaded {
+    /// From host memory.
+    pub g2_tokens: u32,
+    /// From disk.
+    pub g3_tokens: u32,
+    /// From the object store.
+    pub g4_tokens: u32,
+}
+
+/// How a batch ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyEnd {
+    /// Its blocks are where they were to go.
+    Completed,
+    /// They are not.
+    Failed(CopyFailure),
+    /// It never started: nothing was left to copy, or nobody wanted it any more.
+    Cancelled,
+}
+
+/// Why a copy failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyFailure {
+    /// The executor reported an error.
+    Executor,
+    /// The bytes arrived and were not the right ones.
+    Corrupt,
+    /// The task that made it was aborted.
+    Aborted,
+    /// The task that made it panicked.
+    Panicked,
+    /// It took longer than its lane allows.
+    TimedOut,
+    /// The tier that it goes to had no room.
+    DestinationFull,
+    /// The lane was shut down.
+    Shutdown,
+}
+
+impl CopyFailure {
+    /// The word for it in exports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Executor => "executor",
+            Self::Corrupt => "corrupt",
+            Self::Aborted => "aborted",
+            Self::Panicked => "panicked",
+            Self::TimedOut => "timed_out",
+            Self::DestinationFull => "destination_full",
+            Self::Shutdown => "shutdown",
+        }
+    }
 }
 
 /// The state of the worker as a pass begins.

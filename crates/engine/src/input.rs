@@ -1,5 +1,6 @@
 //! What the machine is told as it happens.
 
+use crate::fact::CopyFailure;
 use tierscope_units::{ClaimId, PassId, RequestId, SequenceHash, SimTime, TokenRun, TransferId};
 
 /// Something that happened in the world.
@@ -17,12 +18,12 @@ pub enum Input<'a> {
         /// Rows that do not simply have one more token.
         sampled: &'a [Sampled],
     },
-    /// A copy ended. Whether it succeeded or failed, its source slots are free now (rules L5, L6).
+    /// A copy ended. Whether it succeeded or failed for good, its source slots are free now (rules L5, L6).
     TransferEnded {
         /// The copy.
         transfer: TransferId,
-        /// Whether the tier below has the content now.
-        succeeded: bool,
+        /// How it ended.
+        end: Result<(), CopyFailure>,
     },
     /// Slots are wanted for bytes that are still to come (rule T7): they are reserved when there is room.
     Claim {

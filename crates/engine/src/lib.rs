@@ -19,20 +19,24 @@ pub mod config;
 pub mod fact;
 pub mod input;
 mod line;
+mod lower;
 mod machine;
-mod offload;
 mod request;
 mod schedule;
 
 pub use block::{BlockPool, SlotState};
 pub use census::{CensusPhase, CensusRow, Reason, Wait, Wakeup};
-pub use command::{Command, OffloadPlan, PassPlan};
+pub use command::{Command, CopyPlan, PassPlan};
 pub use config::{
-    Acquisition, Admission, Below, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, HashDeletion,
-    Presence, SchedulingPolicy, Speculation, Victim,
+    Acquisition, Admission, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, HashDeletion,
+    SchedulingPolicy, Speculation, Victim,
 };
-pub use fact::{BlockList, BlockRef, Caller, Fact, FactLog, Occupancy, PassStart, Prepared, Rejection};
+pub use fact::{BlockList, BlockRef, Caller, CopyEnd, CopyFailure, Fact, Loaded, FactLog, Occupancy, PassStart, Prepared, Rejection};
 pub use input::{Arrival, Input, Purpose, Rank, Sampled};
 pub use machine::{Engine, InputError};
-pub use offload::Dependency;
+pub use lower::config::{
+    ChunkEviction, CopyEstimate, Filter, Flavour, Holds, LaneConfig, Load, OnboardGate, Pressure, Store, TierConfig, TiersConfig,
+    VllmConfig, Waiters,
+};
+pub use lower::{Cause, Dependency, Lane, LaneSnapshot, Phase, Tier};
 pub use schedule::Row;

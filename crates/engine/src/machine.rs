@@ -14,12 +14,12 @@ use crate::block::BlockPool;
 use crate::block::transaction::Hits;
 use crate::census::{self, CensusRow, Wait};
 use crate::claim::{Claim, Claims};
-use crate::command::{Command, OffloadPlan};
+use crate::command::Command;
 use crate::config::{EngineConfig, Fidelity};
 use crate::fact::{BlockRef, Caller, Fact, FactLog, Rejection};
 use crate::input::{Arrival, Input, Purpose, Rank};
 use crate::line::Line;
-use crate::offload::Offloads;
+use crate::lower::{FoundBelow, LaneSnapshot, Lane, Lower, Tier};
 use crate::request::{Live, NOBODY, Phase, Requests};
 use crate::schedule::{Batch, BlockedHead, PrefillPace, Row};
 
@@ -43,9 +43,14 @@ pub struct Engine {
     pub(crate) next_pass: PassId,
     txns: u64,
     /// Whether anything happened since the last attempt that scheduled nothing (rule R2).
-    stirred: bool,
+    pub(crate) stirred: bool,
     pub(crate) blocked: BlockedHead,
-    pub(crate) offloads: Offloads,
+    /// Tiers below G1.
+    pub(crate) lower: Option<Box<Lower>>,
+    /// Requests that hold blocks and wait: their loads are under way, or have ended.
+    pub(crate) holding: Line,
+    /// Cancelled requests whose slots are still written into.
+    pub(crate) doomed: u32,
     pub(crate) claims: Claims,
     pub(crate) scratch: Scratch,
     pub(crate) facts: FactLog,
@@ -61,6 +66,8 @@ pub(crate) struct Scratch {
     pub(crate) removed: Vec<BlockRef>,
     pub(crate) passed_over: Vec<Live>,
     pub(crate) rows: Vec<Row>,
+    pub(crate) found: Vec<FoundBelow>,
+    pub(crate) lower_removed: Vec<BlockRef>,
 }
 
 /// An input that cannot be: the caller is at fault, and the machine has not changed.
@@ -108,6 +115,8 @@ impl Engine {
     /// A worker with an empty pool.
     pub fn new(config: EngineConfig) -> Self {
         let watermark_blocks = (config.watermark * f64::from(config.g1_blocks)) as u32;
+        let lower = config.tiers.as_ref().map(|tiers| Box::new(Lower::new(tiers, config.g1_blocks)));
+        let holding = Line::new(config.policy);
         Self {
             worker: WorkerId(0),
             watermark_blocks,
@@ -124,7 +133,9 @@ impl Engine {
             txns: 0,
             stirred: false,
             blocked: BlockedHead::default(),
-            offloads: Offloads::default(),
+            lower,
+            holding,
+            doomed: 0,
             claims: Claims::default(),
             scratch: Scratch::default(),
             facts: FactLog::default(),
@@ -146,8 +157,8 @@ impl Engine {
                     self.finish_pass(now, batch, sampled);
                 }
             }
-            Input::TransferEnded { transfer, succeeded } => {
-                if !self.end_transfer(now, transfer, succeeded) {
+            Input::TransferEnded { transfer, end } => {
+                if !self.end_copy(now, transfer, end) {
                     return Err(InputError::StaleTransfer(transfer));
                 }
             }
@@ -176,34 +187,56 @@ impl Engine {
 
     /// The next thing to do at `now`, or `None`: then the state is stable until something happens.
     pub fn poll_command(&mut self, now: SimTime) -> Option<Command> {
-        if self.stirred && !self.claims.is_empty() {
-            self.try_claims(now);
-        }
-        if let Some(transfer) = self.offloads.to_start.pop() {
-            let blocks = self.offloads.blocks_of(transfer);
-            return Some(Command::StartOffload(OffloadPlan { worker: self.worker, transfer, blocks }));
-        }
         let most = if self.config.async_scheduling { 2 } else { 1 };
-        if self.in_flight.len() >= most || !self.stirred {
-            return None;
+        loop {
+            if let Some(command) = self.poll_copies(now) {
+                return Some(command);
+            }
+            if self.stirred && !self.claims.is_empty() {
+                self.try_claims(now);
+                if let Some(command) = self.poll_copies(now) {
+                    return Some(command);
+                }
+            }
+            if self.in_flight.len() >= most || !self.stirred {
+                return None;
+            }
+            let draft = self.schedule(now);
+            if !self.rows.is_empty() {
+                let spare = std::mem::take(&mut self.scratch.rows);
+                let rows = std::mem::replace(&mut self.rows, spare);
+                self.in_flight.push_back(Batch { pass: draft.plan.pass, rows });
+                self.next_pass.0 += 1;
+                return Some(Command::StartPass(draft.plan));
+            }
+            self.stirred = draft.preempted;
+            if draft.preempted {
+                return Some(Command::PollAgain);
+            }
+            // An attempt that set off copies hands them out; one that gains room by that tries once more.
+            if !self.lower.as_deref().is_some_and(|lower| lower.stirred) {
+                return None;
+            }
         }
-        let draft = self.schedule(now);
-        if !self.rows.is_empty() {
-            let spare = std::mem::take(&mut self.scratch.rows);
-            let rows = std::mem::replace(&mut self.rows, spare);
-            self.in_flight.push_back(Batch { pass: draft.plan.pass, rows });
-            self.next_pass.0 += 1;
-            return Some(Command::StartPass(draft.plan));
-        }
-        self.stirred = draft.preempted;
-        // An attempt that only set off copies hands them out now.
-        let again = draft.preempted || !self.offloads.to_start.is_empty();
-        again.then_some(Command::PollAgain)
     }
 
-    /// When the machine wants to be asked again, and why. G1 alone sets no timers.
-    pub fn next_wake(&self) -> Option<(SimTime, &'static str)> {
-        None
+    /// The next copy to start or to stop.
+    fn poll_copies(&mut self, now: SimTime) -> Option<Command> {
+        self.lower.as_ref()?;
+        if self.stirred {
+            self.store_boundary(now);
+        }
+        self.fire_timers(now);
+        if let Some(transfer) = self.lower.as_mut().and_then(|lower| lower.to_cancel.pop()) {
+            return Some(Command::CancelCopy(transfer));
+        }
+        self.pump(now).map(Command::StartCopy)
+    }
+
+    /// When the machine wants to be asked again, if nothing else happens before: a batch is due for its next
+    /// attempt, has taken too long, or has waited long enough for more blocks.
+    pub fn next_wake(&self) -> Option<SimTime> {
+        self.lower.as_deref().and_then(Lower::next_wake)
     }
 
     fn claim(&mut self, claim: ClaimId, purpose: Purpose, blocks: u32) -> Result<(), InputError> {
@@ -286,10 +319,22 @@ impl Engine {
             };
         };
         let r = self.requests.get(live);
+        if r.load.doomed {
+            return Ok(());
+        }
         let (output_tokens, phase, rank) = (r.output_tokens(), r.phase, r.rank);
         match phase {
             Phase::Running => self.running.retain(|&other| other != live),
             Phase::Waiting | Phase::Preempted => self.leave_line(live, rank),
+            Phase::Loading => {
+                self.deferred -= u32::from(self.requests.get(live).deferred);
+                self.holding.leave(live, rank);
+            }
+        }
+        if self.requests.get(live).load.outstanding > 0 {
+            self.facts.push(now, Fact::Cancelled { request, output_tokens });
+            self.doom(now, live);
+            return Ok(());
         }
         self.release_blocks(live);
         self.requests.remove(live);
@@ -349,7 +394,7 @@ impl Engine {
 
     /// Requests in the batch, and in the line.
     pub fn queue_lengths(&self) -> (usize, usize) {
-        (self.running.len(), self.waiting.len())
+        (self.running.len(), self.waiting.len() + self.holding.len())
     }
 
     /// Requests in the batch, in order.
@@ -362,9 +407,39 @@ impl Engine {
         self.waiting.iter().map(|live| self.requests.get(live).id)
     }
 
+    /// Requests that hold blocks and wait for admission, head first.
+    pub fn holding(&self) -> impl Iterator<Item = RequestId> {
+        self.holding.iter().map(|live| self.requests.get(live).id)
+    }
+
+    /// The transfer that a loading request waits for: the oldest that carries its blocks.
+    pub(crate) fn load_under_way(&self, live: Live) -> Option<crate::lower::Dependency> {
+        let r = self.requests.get(live);
+        if r.load.outstanding == 0 {
+            return None;
+        }
+        let lower = self.lower.as_deref()?;
+        let mine = |batch: &&crate::lower::Batch| batch.request == Some((live, r.id));
+        let (&transfer, _) = lower.batches.iter().find(|(_, batch)| mine(batch))?;
+        lower.dependency_on(transfer)
+    }
+
+    /// A tier below G1, where there is one.
+    pub fn tier(&self, tier: Tier) -> Option<&BlockPool> {
+        match tier {
+            Tier::G1 => Some(&self.pool),
+            lower => self.lower.as_deref()?.tier(lower).map(|tier| &tier.pool),
+        }
+    }
+
+    /// How many batches of a lane are where (rule L2).
+    pub fn lane(&self, lane: Lane) -> LaneSnapshot {
+        self.lower.as_deref().map(|lower| lower.lanes[lane.index()].snapshot).unwrap_or_default()
+    }
+
     /// Whether a request has arrived and not ended.
     pub fn is_live(&self, request: RequestId) -> bool {
-        self.requests.find(request).is_some()
+        self.requests.find(request).is_some_and(|live| !self.requests.get(live).load.doomed)
     }
 
     /// Number of requests that have arrived and not ended.
@@ -389,7 +464,8 @@ impl Engine {
 
     /// Roughly the memory that a copy of this state takes, in bytes.
     pub fn state_bytes(&self) -> usize {
-        self.pool.state_bytes() + self.requests.state_bytes()
+        let below = self.lower.as_deref().map_or(0, Lower::state_bytes);
+        self.pool.state_bytes() + self.requests.state_bytes() + below
     }
 
     /// The requests that wait for each other, if nothing will wake them (rule R3).

@@ -4,13 +4,15 @@
 use tierscope_units::{Idx, RequestId, SequenceHash, SlotId, TokenRun};
 
 use crate::input::{Arrival, Rank};
-use crate::offload::Dependency;
+use crate::lower::{Dependency, LoadState};
 
 /// Where a request is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Waits for its first admission.
     Waiting,
+    /// Holds blocks, into which content is loaded or has been, and waits for admission.
+    Loading,
     /// In the running batch.
     Running,
     /// Gave its blocks back and waits for readmission.
@@ -49,6 +51,12 @@ pub(crate) struct Request {
     pub(crate) rank: Rank,
     /// The transfer that it waits for (rule T8).
     pub(crate) dependency: Option<Dependency>,
+    /// It waits for a copy for somebody else, and those behind it go on.
+    pub(crate) skipped_for_load: bool,
+    /// Whether it has been preempted: its next admission is a readmission.
+    pub(crate) was_preempted: bool,
+    /// What it loads from below.
+    pub(crate) load: LoadState,
     /// The number of known tokens at which the request is done.
     pub(crate) tokens_max: u32,
     /// Prompt tokens and most output tokens: what the scheduler knows of the end beforehand.
@@ -272,6 +280,9 @@ impl Requests {
         r.deferred = false;
         r.rank = arrival.rank;
         r.dependency = None;
+        r.skipped_for_load = false;
+        r.was_preempted = false;
+        r.load = LoadState::default();
         r.tokens_max = tokens_max;
         r.limit_tokens = prompt_tokens.saturating_add(arrival.output_tokens);
         r.room = 0;
@@ -309,6 +320,9 @@ impl Request {
             deferred: false,
             rank: Rank::default(),
             dependency: None,
+            skipped_for_load: false,
+            was_preempted: false,
+            load: LoadState::default(),
             tokens_max: 0,
             limit_tokens: 0,
             room: 0,

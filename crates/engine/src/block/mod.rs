@@ -3,6 +3,7 @@
 pub(crate) mod evict;
 pub(crate) mod index;
 pub(crate) mod pool;
+mod lower;
 mod promise;
 #[cfg(test)]
 mod reference;

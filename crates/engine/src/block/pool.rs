@@ -42,6 +42,8 @@ pub(crate) enum Tag {
     Reserved,
     Active,
     Cached,
+    /// Cached, and a copy reads it: matchable, and no victim before the copy ends.
+    Reading,
     SourceHold,
     /// Cached, and a hit of a transaction that others make room for: not a victim (rule T2).
     Protected,
@@ -57,6 +59,10 @@ pub(crate) struct Slot {
     /// Next slot of the same bucket of the index.
     pub(crate) link: u32,
     pub(crate) tag: Tag,
+    /// A copy to a lower tier reads it: it is not reused before that ends (rule L6).
+    pub(crate) read: bool,
+    /// How often its content was found here.
+    pub(crate) uses: u16,
 }
 
 /// G1 of one worker.
@@ -72,7 +78,10 @@ pub struct BlockPool {
     /// Those of them that lie on top of the free stack.
     pub(crate) promised: u32,
     pub(crate) active: u32,
+    /// Those that may be evicted.
     pub(crate) cached: u32,
+    /// Cached ones that a copy reads.
+    pub(crate) reading: u32,
     pub(crate) source_hold: u32,
     /// Grows whenever slots come free.
     pub(crate) generation: u64,
@@ -82,7 +91,7 @@ pub struct BlockPool {
 impl BlockPool {
     pub(crate) fn new(capacity: u32, caching: bool, eviction: EvictionPolicy) -> Self {
         let empty =
-            Slot { hash: SequenceHash(0), refs: 0, prev: NONE, next: NONE, link: NONE, tag: Tag::Free };
+            Slot { hash: SequenceHash(0), refs: 0, prev: NONE, next: NONE, link: NONE, tag: Tag::Free, read: false, uses: 0 };
         Self {
             slots: vec![empty; capacity as usize],
             free: (0..capacity).rev().map(SlotId).collect(),
@@ -92,10 +101,16 @@ impl BlockPool {
             promised: 0,
             active: 0,
             cached: 0,
+            reading: 0,
             source_hold: 0,
             generation: 0,
             caching,
         }
+    }
+
+    /// A pool that has `first` slots and may grow to `most`.
+    pub(crate) fn growing(first: u32, most: u32, eviction: EvictionPolicy) -> Self {
+        Self { evictor: Evictor::new(eviction, most), ..Self::new(first, true, EvictionPolicy::Lru) }
     }
 
     /// Number of slots.
@@ -109,7 +124,7 @@ impl BlockPool {
             free: self.unpromised(),
             reserved: self.reserved,
             active: self.active,
-            cached: self.cached,
+            cached: self.cached + self.reading,
             source_hold: self.source_hold,
         }
     }
@@ -132,7 +147,7 @@ impl BlockPool {
             Tag::Free => SlotState::Free,
             Tag::Reserved => SlotState::Reserved,
             Tag::Active => SlotState::Active { refs: s.refs, full: s.hash.0 != 0 },
-            Tag::Cached | Tag::Protected => SlotState::Cached,
+            Tag::Cached | Tag::Reading | Tag::Protected => SlotState::Cached,
             Tag::SourceHold => SlotState::SourceHold,
         }
     }
@@ -180,6 +195,7 @@ impl BlockPool {
         let s = &mut self.slots[slot.index()];
         let hash = std::mem::take(&mut s.hash);
         s.link = NONE;
+        s.uses = 0;
         self.evictor.unregistered(&self.slots, slot);
         BlockRef { slot, hash }
     }
@@ -196,9 +212,16 @@ impl BlockPool {
                 continue;
             }
             self.active -= 1;
-            if s.hash.0 == 0 {
+            if s.hash.0 == 0 && s.read {
+                s.tag = Tag::SourceHold;
+                self.source_hold += 1;
+            } else if s.hash.0 == 0 {
                 s.tag = Tag::Free;
                 self.free.push(slot);
+            } else if s.read {
+                s.tag = Tag::Reading;
+                self.reading += 1;
+                self.evictor.enter(&mut self.slots, slot);
             } else {
                 s.tag = Tag::Cached;
                 self.cached += 1;
@@ -209,6 +232,11 @@ impl BlockPool {
         // The first to be released is the first to be taken again.
         self.free[stack..].reverse();
         self.assert_conserved();
+    }
+
+    /// How often the content of a slot was found here.
+    pub(crate) fn uses(&self, slot: SlotId) -> u16 {
+        self.slots[slot.index()].uses
     }
 
     /// Whether a slot is full and held once.
@@ -236,7 +264,7 @@ impl BlockPool {
     }
 
     pub(crate) fn assert_conserved(&self) {
-        let sum = self.unpromised() + self.reserved + self.active + self.cached + self.source_hold;
+        let sum = self.unpromised() + self.reserved + self.active + self.cached + self.reading + self.source_hold;
         assert_eq!(sum, self.capacity(), "T9: free + reserved + active + cached + source hold = capacity");
     }
 }

@@ -74,7 +74,7 @@ impl BlockPool {
         }
         for &hash in hashes {
             let Some(slot) = self.index.get(&self.slots, hash) else { break };
-            hits.cached += u32::from(self.slots[slot.index()].refs == 0);
+            hits.cached += u32::from(self.slots[slot.index()].tag == Tag::Cached);
             hits.slots.push(slot);
         }
     }
@@ -82,7 +82,7 @@ impl BlockPool {
     /// Takes the last of the hits back: its content will be computed again.
     pub(crate) fn drop_last_hit(&self, hits: &mut Hits) {
         if let Some(slot) = hits.slots.pop() {
-            hits.cached -= u32::from(self.slots[slot.index()].refs == 0);
+            hits.cached -= u32::from(self.slots[slot.index()].tag == Tag::Cached);
         }
     }
 
@@ -138,30 +138,38 @@ impl BlockPool {
 
     /// A further reference to each hit: from here on it is no victim (rule T2).
     pub(super) fn pin_hits(&mut self, hits: &Hits) {
+        let mut read = 0;
         for &slot in &hits.slots {
             if self.slots[slot.index()].refs == 0 {
                 self.evictor.leave(&mut self.slots, slot);
+                read += u32::from(self.slots[slot.index()].read);
             }
             let s = &mut self.slots[slot.index()];
             s.tag = Tag::Active;
             s.refs += 1;
+            s.uses = s.uses.saturating_add(1);
         }
+        self.reading -= read;
         self.cached -= hits.cached;
-        self.active += hits.cached;
+        self.active += hits.cached + read;
     }
 
     /// Takes [`BlockPool::pin_hits`] back, last hit first, so that each finds its old neighbours.
     fn unpin_hits(&mut self, hits: &Hits) {
+        let mut read = 0;
         for &slot in hits.slots.iter().rev() {
             let s = &mut self.slots[slot.index()];
             s.refs -= 1;
+            s.uses -= 1;
             if s.refs == 0 {
-                s.tag = Tag::Cached;
+                s.tag = if s.read { Tag::Reading } else { Tag::Cached };
+                read += u32::from(s.read);
                 self.evictor.rejoin(&mut self.slots, slot);
             }
         }
+        self.reading += read;
         self.cached += hits.cached;
-        self.active -= hits.cached;
+        self.active -= hits.cached + read;
     }
 
     /// The first reference to each of the next `count` free slots.

@@ -2,10 +2,11 @@
 
 use tierscope_units::{SimTime, SlotId, TxnId};
 
+use crate::block::evict::Evict as _;
 use crate::block::transaction::{Exhausted, Hits, new_blocks};
 use crate::fact::{BlockRef, Caller, Fact, Prepared};
 use crate::machine::{Engine, Scratch};
-use crate::offload::{Below, Dependency};
+use crate::lower::{Below, Dependency};
 use crate::request::{Identity, Live};
 
 /// What an acquire came to (rule T3). `RetryNow` is taken inside, at most once.
@@ -146,7 +147,8 @@ impl Engine {
 
     /// Where a tier lies below, victims have to be offered to it first.
     pub(crate) fn offer_first(&self, missing: u32) -> Result<(), Exhausted> {
-        if self.config.below.is_some() && missing > self.pool.free.len() as u32 {
+        let copies = self.lower.as_deref().is_some_and(|lower| lower.copies_victims());
+        if copies && missing > self.pool.free.len() as u32 {
             let needed = missing + self.scratch.hits.cached;
             return Err(Exhausted { needed, obtainable: self.pool.available() });
         }
@@ -192,6 +194,9 @@ impl Engine {
         }
         let hashes = &r.content.hashes(full, identity)[first..];
         self.pool.warm(hashes);
+        if let Some(sketch) = self.lower.as_deref_mut().and_then(|lower| lower.frequency.as_deref_mut()) {
+            hashes.iter().for_each(|&hash| sketch.used(hash));
+        }
         let mut parent = first.checked_sub(1).map(|before| r.blocks[before]);
         for (&slot, &hash) in r.blocks[first..full].iter().zip(hashes) {
             self.pool.register(slot, hash, parent);

@@ -4,10 +4,23 @@ use tierscope_units::SimTime;
 
 use super::Draft;
 use super::acquire::Outcome;
+use crate::block::evict::Evict as _;
 use crate::config::{Acquisition, Admission, Fidelity};
-use crate::fact::{Caller, Fact};
+use crate::fact::{Caller, Fact, Loaded};
+use crate::lower::config::OnboardGate;
+use crate::lower::{Dependency, Plan};
 use crate::machine::Engine;
-use crate::request::{Live, Phase};
+use crate::request::{Live, Phase, Request};
+
+/// What became of the next in line.
+enum Tried {
+    /// It is in the batch, or its load has started.
+    Admitted,
+    /// Not now, and nobody behind it.
+    Refused,
+    /// Not now; those behind it go on.
+    PassedOver,
+}
 
 /// How many tokens an admission takes, and how many of them only pad it.
 struct Share {
@@ -23,38 +36,140 @@ impl Engine {
         while draft.budget > 0
             && draft.input > self.config.draft_slots()
             && (self.running.len() as u32) < most
-            && let Some(live) = self.waiting.head()
+            && let Some(live) = self.next_in_line()
         {
-            let r = self.requests.get_mut(live);
-            if r.stale > 0 && !r.drop_stale {
-                // Its output under way belongs to it: it comes back when that has arrived.
-                self.deferred += u32::from(!r.deferred);
-                r.deferred = true;
-                self.waiting.pop();
-                passed_over.push(live);
-                continue;
-            }
-            if !self.try_admit(now, live, draft) {
-                break;
+            let tried = match self.is_passed_over(live) {
+                true => Tried::PassedOver,
+                false => self.try_admit(now, live, draft),
+            };
+            match tried {
+                Tried::Admitted => {}
+                Tried::Refused => break,
+                Tried::PassedOver => {
+                    let r = self.requests.get_mut(live);
+                    self.deferred += u32::from(!r.deferred);
+                    r.deferred = true;
+                    self.pop_line(live);
+                    passed_over.push(live);
+                }
             }
         }
         for live in passed_over.drain(..).rev() {
-            let rank = self.requests.get(live).rank;
-            self.waiting.rejoin(live, rank);
+            let r = self.requests.get(live);
+            let line = if r.phase == Phase::Loading { &mut self.holding } else { &mut self.waiting };
+            line.rejoin(live, r.rank);
         }
         self.scratch.passed_over = passed_over;
         if !draft.defer {
-            self.pace.capacity_bound = self.waiting.len() > self.deferred as usize;
+            self.pace.capacity_bound = self.waiting.len() + self.holding.len() > self.deferred as usize;
         }
     }
 
-    fn try_admit(&mut self, now: SimTime, live: Live, draft: &mut Draft) -> bool {
+    /// Who is next: those that hold blocks come before those that hold none, so that a holder is never behind
+    /// somebody who needs what it holds.
+    fn next_in_line(&self) -> Option<Live> {
+        self.holding.head().or_else(|| self.waiting.head())
+    }
+
+    fn pop_line(&mut self, live: Live) {
+        let line = if self.holding.head() == Some(live) { &mut self.holding } else { &mut self.waiting };
+        line.pop();
+    }
+
+    /// Whether those behind a request go on without it: its output under way belongs to it, its load has not
+    /// ended, or it waits for a copy for somebody else.
+    fn is_passed_over(&self, live: Live) -> bool {
+        let r = self.requests.get(live);
+        (r.stale > 0 && !r.drop_stale) || r.load.outstanding > 0 || r.skipped_for_load
+    }
+
+    fn try_admit(&mut self, now: SimTime, live: Live, draft: &mut Draft) -> Tried {
         let waits = self.requests.get(live).dependency.is_some();
         if waits || self.blocked.still_blocks(live, &self.pool) {
-            return false;
+            return Tried::Refused;
         }
         let cached_tokens = self.found_tokens(live);
         let known = self.requests.get(live).tokens;
+        if self.requests.get(live).blocks.is_empty() {
+            match self.look_below(live, self.scratch.hits.slots.len() as u32) {
+                Plan::Compute => {}
+                Plan::Wait(dependency) => return self.wait_for_copy(now, live, dependency),
+                Plan::Load(blocks) => return self.try_load(now, live, blocks),
+            }
+        }
+        match self.try_compute(now, live, (cached_tokens, known), draft) {
+            true => Tried::Admitted,
+            false => Tried::Refused,
+        }
+    }
+
+    /// Content that a request wants is on its way for somebody else: it waits, and is found in G1 or loaded then.
+    fn wait_for_copy(&mut self, now: SimTime, live: Live, dependency: Dependency) -> Tried {
+        self.depend(live, dependency);
+        let r = self.requests.get_mut(live);
+        r.skipped_for_load = true;
+        let Dependency { transfer, deadline } = dependency;
+        self.facts.push(now, Fact::WaitsForCopy { request: r.id, transfer, deadline });
+        Tried::PassedOver
+    }
+
+    /// Reserves slots for `blocks` blocks that lie below, behind the hits, and starts to load them (rule T7).
+    fn try_load(&mut self, now: SimTime, live: Live, blocks: u32) -> Tried {
+        let seats = (self.running.len() + self.holding.len()) as u32;
+        if seats >= self.config.max_num_active_seqs.unwrap_or(self.config.max_num_seqs) {
+            return Tried::Refused;
+        }
+        let hits = self.scratch.hits.slots.len() as u32;
+        let whole = self.requests.get(live).tokens.min(self.config.max_model_len);
+        let rest = whole.div_ceil(self.config.block_size_tokens).saturating_sub(hits + blocks);
+        let gate = self.lower.as_deref().map(|lower| lower.config.onboard_gate);
+        let watermark = if self.running.is_empty() { 0 } else { self.watermark_blocks };
+        let (keep_free, by_others) = match gate {
+            Some(OnboardGate::LoadedPart) | None => (0, false),
+            Some(OnboardGate::FullPrompt) => {
+                let others = self.still_needed();
+                ((rest + watermark).max(others), others > rest + watermark)
+            }
+        };
+        match self.transact(now, live, blocks, keep_free, Caller::Onboard) {
+            Outcome::Ready => {}
+            Outcome::CapacityExhausted => {
+                // What others still need changes as they go on: such a refusal does not stand.
+                if !by_others {
+                    self.remember_refusal(live, hits);
+                }
+                return Tried::Refused;
+            }
+            Outcome::BlockedOnOffload => return Tried::Refused,
+        }
+        self.waiting.pop();
+        let rank = self.requests.get(live).rank;
+        self.holding.join(live, rank);
+        self.start_load(now, live, hits, blocks);
+        Tried::Admitted
+    }
+
+    /// Blocks that prompts under way, running or loading, still need: who reserves beside them leaves these free,
+    /// so that each of them can end (as vLLM does).
+    fn still_needed(&self) -> u32 {
+        let block = self.config.block_size_tokens;
+        let running = self.running.iter().copied().filter(|&live| self.requests.get(live).prefill_chunk);
+        running
+            .chain(self.holding.iter())
+            .map(|live| {
+                let r = self.requests.get(live);
+                r.tokens.min(self.config.max_model_len).div_ceil(block).saturating_sub(r.blocks.len() as u32)
+            })
+            .sum()
+    }
+
+    fn try_compute(
+        &mut self,
+        now: SimTime,
+        live: Live,
+        (cached_tokens, known): (u32, u32),
+        draft: &mut Draft,
+    ) -> bool {
         if draft.defer && cached_tokens + 1 < known {
             return false;
         }
@@ -167,17 +282,31 @@ impl Engine {
             }
             Outcome::BlockedOnOffload => return false,
         }
-        self.waiting.pop();
+        self.pop_line(live);
         self.running.push(live);
+        if hits > 0 && self.lower.is_some() {
+            self.found_again(now, live, hits as usize);
+        }
         let r = self.requests.get_mut(live);
-        let readmission = r.phase == Phase::Preempted;
+        let readmission = r.was_preempted;
+        let loaded = loaded(r);
         self.deferred -= u32::from(r.deferred);
         r.deferred = false;
         r.phase = Phase::Running;
         r.computed = cached_tokens;
-        r.next_full = cached_tokens + block;
-        self.facts.push(now, Fact::Admitted { request: r.id, cached_tokens, readmission });
+        r.next_full = (cached_tokens / block + 1) * block;
+        self.facts.push(now, Fact::Admitted { request: r.id, cached_tokens, loaded, readmission });
         true
+    }
+
+    /// The first `hits` blocks of a request were found in G1.
+    fn found_again(&mut self, now: SimTime, live: Live, hits: usize) {
+        let identity = self.identity();
+        if let Some(sketch) = self.lower.as_deref_mut().and_then(|lower| lower.frequency.as_deref_mut()) {
+            let hashes = self.requests.get_mut(live).content.hashes(hits, identity);
+            hashes.iter().for_each(|&hash| sketch.used(hash));
+        }
+        self.store_found(now, live, hits);
     }
 
     /// Only where what the head needs does not depend on the budget of the pass.
@@ -191,4 +320,10 @@ impl Engine {
         let next_hash = more.then(|| r.content.hashes(hits as usize + 1, identity)[hits as usize]);
         self.blocked.set(live, &self.scratch.hits.slots, next_hash);
     }
+}
+
+/// What of an admission's tokens came from below, and is accounted for with it.
+fn loaded(r: &mut Request) -> Loaded {
+    let [g2_tokens, g3_tokens, g4_tokens] = std::mem::take(&mut r.load).tokens;
+    Loaded { g2_tokens, g3_tokens, g4_tokens }
 }

@@ -47,6 +47,10 @@ impl Engine {
                 return false;
             }
         }
+        if !stale {
+            self.store_row(now, row);
+        }
+        let r = self.requests.get_mut(row.live);
         if !row.samples {
             r.drafts = if self.config.async_scheduling { r.drafts } else { 0 };
             return false;
@@ -88,6 +92,18 @@ impl Engine {
             self.return_unused(row.live);
         }
         done && was_running
+    }
+
+    /// What a row computed may go down (rule P1). Drafts are not registered before they are verified.
+    fn store_row(&mut self, now: SimTime, row: &Row) {
+        if self.lower.is_none() || self.requests.get(row.live).phase != Phase::Running {
+            return;
+        }
+        let block = self.config.block_size_tokens;
+        let r = self.requests.get(row.live);
+        let registered = (r.next_full / block - 1).min(r.blocks.len() as u32);
+        let until = ((row.computed_before + row.tokens) / block).min(registered);
+        self.store_computed(now, row.live, row.computed_before / block, until);
     }
 
     /// Slots that only rejected drafts needed go back (rule T7); vLLM leaves them with the request. Not while

@@ -109,7 +109,7 @@ impl Engine {
 
     fn draft(&self) -> Draft {
         let config = &self.config;
-        let eligible = (self.running.len() + self.waiting.len()) as u32;
+        let eligible = (self.running.len() + self.waiting.len() + self.holding.len()) as u32;
         let mut row_tokens = config.long_prefill_token_threshold;
         if row_tokens > 0 && config.long_prefill_token_threshold_adaptive && eligible > 0 {
             row_tokens = row_tokens.max(config.max_num_batched_tokens / eligible);
@@ -204,7 +204,7 @@ impl Engine {
                 prefill_tokens: plan.prefill_tokens,
                 decode_rows: plan.decode_rows,
                 decode_tokens: plan.decode_tokens,
-                waiting: self.waiting.len() as u32,
+                waiting: (self.waiting.len() + self.holding.len()) as u32,
                 g1: self.pool.occupancy(),
             }),
         );

@@ -81,6 +81,7 @@ impl Engine {
         let r = self.requests.get_mut(live);
         let lost_tokens = r.computed;
         r.phase = Phase::Preempted;
+        r.was_preempted = true;
         r.high_water = r.high_water.max(r.computed);
         r.computed = 0;
         r.drafts = 0;
@@ -88,6 +89,7 @@ impl Engine {
         r.stale = r.in_flight;
         r.placeholders = 0;
         r.dependency = None;
+        r.skipped_for_load = false;
         let (request, released, rank) = (r.id, r.blocks.len() as u32, r.rank);
         if self.config.hash_deletion == HashDeletion::OnEviction {
             self.unregister_own(now, live);

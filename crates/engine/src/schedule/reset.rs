@@ -13,7 +13,7 @@ impl Engine {
                 self.preempt(now, live, true);
             }
         }
-        if self.pool.active > 0 {
+        if self.pool.active > 0 || self.pool.reading > 0 {
             return false;
         }
         let removed = self.pool.forget_all();

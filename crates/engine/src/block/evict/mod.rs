@@ -5,7 +5,7 @@
 
 mod lineage;
 mod lru;
-mod tinylfu;
+pub(crate) mod tinylfu;
 
 #[cfg(test)]
 mod oracle;

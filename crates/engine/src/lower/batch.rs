@@ -1,0 +1,85 @@
+//! A batch: blocks that move together along one lane.
+
+use tierscope_units::{RequestId, SequenceHash, SimTime, SlotId};
+
+use super::lane::Phase;
+use super::name::Lane;
+use crate::request::Live;
+
+/// Why blocks are copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// They were evicted; their slots are held until the copy ends.
+    Evicted,
+    /// They were computed.
+    Computed,
+    /// They were found often.
+    Hit,
+    /// They are about to be evicted.
+    Boundary,
+    /// They came to the tier above, which feeds this one.
+    Chained,
+    /// A request wants them.
+    Wanted,
+}
+
+impl Cause {
+    /// The word for it in exports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Evicted => "evicted",
+            Self::Computed => "computed",
+            Self::Hit => "hit",
+            Self::Boundary => "boundary",
+            Self::Chained => "chained",
+            Self::Wanted => "wanted",
+        }
+    }
+}
+
+/// How a source is kept until its copy ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// Evicted and held: neither matchable nor free.
+    Source,
+    /// A full block of G1: it may be hit and released, and is no victim.
+    Read,
+    /// A block of a lower tier has one reference more.
+    Pin,
+    /// Not at all before the copy starts: it may be evicted meanwhile.
+    Unheld,
+}
+
+/// One block of a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Move {
+    pub(crate) hash: SequenceHash,
+    pub(crate) from: SlotId,
+    /// Its slot in the tier that it goes to; [`NO_SLOT`] before it is reserved.
+    pub(crate) to: SlotId,
+    pub(crate) hold: Hold,
+    /// The place among the blocks of the request that wants it.
+    pub(crate) at: u32,
+}
+
+/// No slot yet.
+pub(crate) const NO_SLOT: SlotId = SlotId(u32::MAX);
+
+/// Blocks that move together.
+#[derive(Clone, Debug)]
+pub(crate) struct Batch {
+    pub(crate) lane: Lane,
+    pub(crate) cause: Cause,
+    pub(crate) phase: Phase,
+    pub(crate) moves: Vec<Move>,
+    /// Who wants them.
+    pub(crate) request: Option<(Live, RequestId)>,
+    /// Who waits for its end.
+    pub(crate) waiters: Vec<(Live, RequestId)>,
+    /// Attempts that failed.
+    pub(crate) attempts: u32,
+    /// When it is believed to end.
+    pub(crate) deadline: SimTime,
+    /// When its next attempt is, or when it has failed for taking too long.
+    pub(crate) timer: Option<SimTime>,
+}

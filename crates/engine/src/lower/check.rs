@@ -1,0 +1,122 @@
+//! Whole-state invariants below G1 (rules L1, L5, L6, L8, T6, T9).
+
+use tierscope_units::{Idx as _, TransferId};
+
+use super::batch::{Hold, NO_SLOT};
+use super::lane::Phase;
+use super::name::{Lane, Tier};
+use super::Lower;
+use crate::machine::Engine;
+
+impl Engine {
+    /// The part of [`Engine::check`] about tiers below G1 and copies.
+    pub(crate) fn check_lower(&self) -> Result<(), String> {
+        let dependencies = self.requests.ids().filter_map(|id| {
+            let live = self.requests.find(id)?;
+            Some((format!("{id:?}"), self.requests.get(live).dependency?))
+        });
+        let claims = self.claims.iter().filter_map(|(id, claim)| Some((format!("{id:?}"), claim.dependency()?)));
+        for (who, dependency) in dependencies.chain(claims) {
+            let known = |lower: &Lower| lower.batches.contains_key(&dependency.transfer);
+            if !self.lower.as_deref().is_some_and(known) {
+                return Err(format!("{who} waits for {:?}, which has ended (rule T6)", dependency.transfer));
+            }
+        }
+        let Some(lower) = self.lower.as_deref() else {
+            let held = self.pool.source_hold + self.pool.reading;
+            return if held == 0 { Ok(()) } else { Err(format!("{held} slots are read and nothing is below")) };
+        };
+        lower.check_tiers()?;
+        lower.check_lanes()?;
+        self.check_sources(lower)?;
+        self.check_loads(lower)
+    }
+
+    /// Each held or read slot of G1 is the source of exactly one batch.
+    fn check_sources(&self, lower: &Lower) -> Result<(), String> {
+        let mut read = vec![0_u32; self.pool.slots.len()];
+        let moves = lower.batches.values().filter(|batch| batch.lane == Lane::G1ToG2);
+        for block in moves.flat_map(|batch| &batch.moves) {
+            read[block.from.index()] += 1;
+        }
+        for (at, slot) in self.pool.slots.iter().enumerate() {
+            let held = slot.read || slot.tag == crate::block::pool::Tag::SourceHold;
+            if read[at] != u32::from(held) {
+                return Err(format!("slot {at} is read by {} copies, and held: {held} (rule L6)", read[at]));
+            }
+        }
+        Ok(())
+    }
+
+    /// A load that has not ended has as many blocks on their way as it counts.
+    fn check_loads(&self, lower: &Lower) -> Result<(), String> {
+        for id in self.requests.ids() {
+            let Some(live) = self.requests.find(id) else { continue };
+            let outstanding = self.requests.get(live).load.outstanding;
+            let mine = lower.batches.values().filter(|batch| batch.request == Some((live, id)));
+            let moving: usize = mine.map(|batch| batch.moves.len()).sum();
+            if outstanding as usize != moving {
+                return Err(format!("{id:?} waits for {outstanding} blocks, {moving} are on their way (rule L5)"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Lower {
+    fn check_tiers(&self) -> Result<(), String> {
+        for tier in [Tier::G2, Tier::G3, Tier::G4] {
+            let Some(lower_tier) = self.tier(tier) else { continue };
+            let name = tier.name();
+            lower_tier.pool.check().map_err(|broken| format!("{name}: {broken}"))?;
+            let mut pins = vec![0_u32; lower_tier.pool.slots.len()];
+            let mut promised = 0;
+            for batch in self.batches.values() {
+                for block in &batch.moves {
+                    if batch.lane.from() == tier && block.hold == Hold::Pin {
+                        pins[block.from.index()] += 1;
+                    }
+                    promised += u32::from(batch.lane.to() == tier && block.to != NO_SLOT);
+                }
+            }
+            let wrong = lower_tier.pool.slots.iter().zip(&pins).position(|(slot, &pins)| slot.refs != pins);
+            if let Some(at) = wrong {
+                return Err(format!("{name}: slot {at} is pinned {} times, copies pin it {}", lower_tier.pool.slots[at].refs, pins[at]));
+            }
+            if promised != lower_tier.pool.reserved {
+                return Err(format!("{name}: {} slots are promised, copies go to {promised}", lower_tier.pool.reserved));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_lanes(&self) -> Result<(), String> {
+        for lane in Lane::ALL {
+            let state = &self.lanes[lane.index()];
+            let name = lane.name();
+            let count = |phase| self.batches.values().filter(|b| b.lane == lane && b.phase == phase).count() as u32;
+            let snapshot = state.snapshot;
+            let told = [
+                ("queued", count(Phase::Queued), snapshot.queued),
+                ("starting", count(Phase::Starting), snapshot.starting),
+                ("in flight", count(Phase::InFlight), snapshot.in_flight),
+                ("settling", count(Phase::Settling), snapshot.settling),
+            ];
+            if let Some((phase, found, told)) = told.into_iter().find(|(_, found, told)| found != told) {
+                return Err(format!("{name}: {found} batches are {phase}, the snapshot says {told} (rule L2)"));
+            }
+            if snapshot.past_queue() > state.config.max_concurrent {
+                return Err(format!("{name}: {} batches are past the queue (rule L1)", snapshot.past_queue()));
+            }
+            let blocks: usize = self.batches.values().filter(|b| b.lane == lane).map(|b| b.moves.len()).sum();
+            if blocks as u64 != state.backlog_blocks {
+                return Err(format!("{name}: {blocks} blocks wait or move, it counts {}", state.backlog_blocks));
+            }
+            let lost = |id: &TransferId| !self.batches.contains_key(id);
+            if let Some(id) = state.queue.iter().find(|id| lost(id)) {
+                return Err(format!("{name}: {id:?} is queued and has ended"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! Below G1: tiers, lanes between them, and the blocks that move along the lanes (rules L1–L9).
+//!
+//! A lane takes blocks through filter → collector → queue → permits. What a copy takes is the world's to say: a
+//! batch is handed out as a command and ends with an input.
+
+mod batch;
+mod check;
+pub(crate) mod config;
+mod end;
+mod evict;
+mod lane;
+mod load;
+mod name;
+mod pipeline;
+mod store;
+mod tier;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tierscope_units::{SimTime, TransferId};
+
+pub use batch::Cause;
+pub(crate) use batch::{Batch, Move};
+pub(crate) use evict::Below;
+pub use evict::Dependency;
+pub use lane::{LaneSnapshot, Phase};
+pub(crate) use lane::LaneState;
+pub(crate) use load::{FoundBelow, LoadState, Plan};
+pub use name::{Lane, Tier};
+pub(crate) use tier::{Found, LowerTier};
+
+use crate::block::evict::tinylfu::TinyLfu;
+use config::{Filter, TiersConfig};
+
+/// All tiers below G1 and the lanes between them.
+#[derive(Clone)]
+pub(crate) struct Lower {
+    pub(crate) config: TiersConfig,
+    /// G2, G3, G4.
+    tiers: [Option<LowerTier>; Tier::COUNT - 1],
+    pub(crate) lanes: [LaneState; Lane::COUNT],
+    pub(crate) batches: BTreeMap<TransferId, Batch>,
+    pub(crate) started: u64,
+    /// When batches are due for another attempt, or have taken too long.
+    pub(crate) timers: BTreeSet<(SimTime, TransferId)>,
+    /// Copies of retried or timed-out batches that the world shall stop.
+    pub(crate) to_cancel: Vec<TransferId>,
+    /// How often contents were used lately, where a filter asks for it.
+    pub(crate) frequency: Option<Box<TinyLfu>>,
+    /// G1's capacity generation when its next victims were looked at last.
+    boundary_seen: u64,
+    /// Whether the pipeline may be able to start something.
+    pub(crate) stirred: bool,
+}
+
+impl Lower {
+    pub(crate) fn new(config: &TiersConfig, g1_blocks: u32) -> Self {
+        let by_frequency = config.lanes.iter().any(|lane| matches!(lane.filter, Filter::PresenceFrequency(_)));
+        Self {
+            tiers: [Some(config.g2), config.g3, config.g4].map(|tier| tier.map(LowerTier::new)),
+            lanes: config.lanes.map(LaneState::new),
+            batches: BTreeMap::new(),
+            started: 0,
+            timers: BTreeSet::new(),
+            to_cancel: Vec::new(),
+            frequency: by_frequency.then(|| Box::new(TinyLfu::new(g1_blocks.max(config.g2.blocks)))),
+            boundary_seen: u64::MAX,
+            stirred: false,
+            config: config.clone(),
+        }
+    }
+
+    /// A tier below G1, where there is one.
+    pub(crate) fn tier(&self, tier: Tier) -> Option<&LowerTier> {
+        self.tiers[tier.index() - 1].as_ref()
+    }
+
+    pub(crate) fn tier_mut(&mut self, tier: Tier) -> Option<&mut LowerTier> {
+        self.tiers[tier.index() - 1].as_mut()
+    }
+
+    pub(crate) fn lane(&mut self, lane: Lane) -> &mut LaneState {
+        &mut self.lanes[lane.index()]
+    }
+
+    /// The next timer: a batch that is due, or a collector that is full enough.
+    pub(crate) fn next_wake(&self) -> Option<SimTime> {
+        let flush = self.lanes.iter().filter_map(|lane| lane.collecting.map(|(_, at)| at)).min();
+        let timer = self.timers.first().map(|&(at, _)| at);
+        match (flush, timer) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Roughly the memory of a copy, in bytes.
+    pub(crate) fn state_bytes(&self) -> usize {
+        let moves: usize = self.batches.values().map(|batch| batch.moves.len() * size_of::<Move>()).sum();
+        self.tiers.iter().flatten().map(|tier| tier.pool.state_bytes()).sum::<usize>() + moves
+    }
+}
