@@ -1,14 +1,18 @@
-//! The machine under random configurations and histories: rule T9 after every input, what facts say against
-//! what is so, and that every request ends once the world answers (rule R3).
+//! The machine under random configurations and histories: rule T9 over all tiers after every input, what facts say
+//! against what is so, and that every request ends once the world answers (rule R3). The number and the kinds of the
+//! faults that the world made are printed.
 //!
 //! `TIERSCOPE_CASES` sets the number of histories; a failure prints the history itself, shrunk.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
+use std::sync::Mutex;
+
 use tierscope_engine::{
-    Admission, Arrival, Below, Command, DraftMethod, Engine, EngineConfig, EvictionPolicy, Fact, Input,
-    Presence, Purpose, Rank, Sampled, SchedulingPolicy, Speculation,
+    Admission, Arrival, BlockPool, BlockRef, Command, CopyEnd, CopyFailure, DraftMethod, Engine, EngineConfig, EvictionPolicy,
+    Fact, Filter, Holds, Input, LaneConfig, Load, OnboardGate, Pressure, Purpose, Rank, Sampled, SchedulingPolicy,
+    SlotState, Speculation, Store, Tier, TierConfig, TiersConfig, Waiters,
 };
 use tierscope_units::{
     ClaimId, PassId, RequestId, SequenceHash, SimTime, SlotId, Span, TokenRun, TransferId,
@@ -20,7 +24,9 @@ enum Step {
     Arrive { family: u64, shared: u32, own: u32, output: u32, priority: i32 },
     Cancel(usize),
     EndPass { accepted: u32 },
-    EndTransfer { which: usize, succeeded: bool },
+    EndTransfer { which: usize, failure: Option<CopyFailure> },
+    /// Time passes until the machine wants to be asked again.
+    Wake,
     Reset { preempt: bool },
     Claim { blocks: u32, handoff: bool },
     Activate { which: usize, family: u64, contents: usize },
@@ -31,13 +37,23 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let arrive = (0..3_u64, 0..14_u32, 1..14_u32, 1..16_u32, 0..3_i32).prop_map(
         |(family, shared, own, output, priority)| Step::Arrive { family, shared, own, output, priority },
     );
-    let transfer =
-        (0..4_usize, any::<bool>()).prop_map(|(which, succeeded)| Step::EndTransfer { which, succeeded });
+    let failure = prop::sample::select(vec![
+        None,
+        None,
+        None,
+        Some(CopyFailure::Executor),
+        Some(CopyFailure::Corrupt),
+        Some(CopyFailure::Aborted),
+        Some(CopyFailure::Panicked),
+        Some(CopyFailure::Shutdown),
+    ]);
+    let transfer = (0..4_usize, failure).prop_map(|(which, failure)| Step::EndTransfer { which, failure });
     let one = prop_oneof![
         4 => arrive,
         1 => (0..8_usize).prop_map(Step::Cancel),
         8 => (0..5_u32).prop_map(|accepted| Step::EndPass { accepted }),
-        3 => transfer,
+        5 => transfer,
+        1 => Just(Step::Wake),
         1 => any::<bool>().prop_map(|preempt| Step::Reset { preempt }),
         1 => (1..5_u32, any::<bool>()).prop_map(|(blocks, handoff)| Step::Claim { blocks, handoff }),
         2 => (0..4_usize, 0..3_u64, 0..5_usize)
@@ -47,11 +63,52 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(one, 1..60)
 }
 
+fn lanes() -> impl Strategy<Value = LaneConfig> {
+    let filter =
+        prop::sample::select(vec![Filter::Presence, Filter::Presence, Filter::None, Filter::PresenceFrequency(2)]);
+    let times = (0..4_u64, 0..3_u32, 0..9_u64, prop::option::of(3..40_u64));
+    (1..4_u32, 1..5_u32, filter, times).prop_map(|(max_concurrent, batch_blocks, filter, times)| LaneConfig {
+        max_concurrent,
+        batch_blocks,
+        filter,
+        flush_after: Span::from_ns(times.0),
+        retries: times.1,
+        backoff: Span::from_ns(times.2),
+        timeout: times.3.map(Span::from_ns),
+        ..LaneConfig::default()
+    })
+}
+
+fn tiers() -> impl Strategy<Value = TiersConfig> {
+    let sizes = (1..24_u32, prop::option::of(1..30_u32), prop::option::of(1..40_u32));
+    let store = prop::sample::select(vec![Store::OnEviction, Store::OnCompute, Store::OnHit(1), Store::OnHit(2)]);
+    let holds = prop::sample::select(vec![Holds::Inclusive, Holds::Inclusive, Holds::Exclusive, Holds::Boundary(3)]);
+    let load = prop::sample::select(vec![Load::Always, Load::Always, Load::Never, Load::Sooner]);
+    let waiters = prop::sample::select(vec![Waiters::Wait, Waiters::Recompute, Waiters::Join]);
+    let pressure = prop::sample::select(vec![Pressure::Drop, Pressure::Hold]);
+    let lanes = [lanes(), lanes(), lanes(), lanes(), lanes(), lanes()];
+    (sizes, store, holds, (load, waiters, pressure), lanes).prop_map(|(sizes, store, holds, on, lanes)| {
+        let tier = |blocks| TierConfig { blocks, eviction: EvictionPolicy::Lru };
+        TiersConfig {
+            g3: sizes.1.map(tier),
+            g4: sizes.2.map(tier),
+            lanes,
+            store,
+            holds,
+            load: on.0,
+            waiters: on.1,
+            pressure: on.2,
+            onboard_gate: OnboardGate::FullPrompt,
+            recompute_estimate: Span::from_ns(1),
+            ..TiersConfig::with_g2(sizes.0)
+        }
+    })
+}
+
 fn configs() -> impl Strategy<Value = EngineConfig> {
     let sizes = (prop::sample::select(vec![1, 2, 4, 8]), 3..24_u32, 1..6_u32, 4..40_u32);
     let speculation = prop::option::of((1..4_u32, 0..4_usize));
-    let below =
-        prop::option::of(prop::sample::select(vec![Presence::Copied, Presence::Always, Presence::Never]));
+    let below = prop::option::weighted(0.8, tiers());
     let eviction =
         prop::sample::select(vec![EvictionPolicy::Lru, EvictionPolicy::Lineage, EvictionPolicy::TinyLfu]);
     let switches = prop::collection::vec(any::<bool>(), 4);
@@ -64,11 +121,11 @@ fn configs() -> impl Strategy<Value = EngineConfig> {
             max_num_seqs: sizes.2,
             max_num_batched_tokens: sizes.3.max(8),
             eviction,
-            below: below.map(|presence| Below { presence, copy_estimate: Span::from_ns(5) }),
+            async_scheduling: on[2] && on[3] && below.is_none(),
+            tiers: below,
             admission: if on[0] { Admission::FullPrompt } else { Admission::NextChunk },
             policy: if on[1] { SchedulingPolicy::Fcfs } else { SchedulingPolicy::Priority },
             prefix_caching: on[2] || on[3],
-            async_scheduling: on[2] && on[3] && below.is_none(),
             speculation: speculation.map(|(tokens, method)| Speculation { tokens, method: methods[method] }),
             ..EngineConfig::default()
         }
@@ -85,7 +142,7 @@ struct World {
     live: BTreeSet<RequestId>,
     prompts: BTreeMap<RequestId, u32>,
     /// By slot, what the events say that it holds.
-    stored: BTreeMap<SlotId, SequenceHash>,
+    stored: [BTreeMap<SlotId, SequenceHash>; Tier::COUNT],
     preemptions: u32,
     /// Requests that wait for a transfer.
     blocked: BTreeSet<RequestId>,
@@ -104,7 +161,7 @@ impl World {
             claims: Vec::new(),
             live: BTreeSet::new(),
             prompts: BTreeMap::new(),
-            stored: BTreeMap::new(),
+            stored: Default::default(),
             preemptions: 0,
             blocked: BTreeSet::new(),
             resetting: false,
@@ -138,11 +195,18 @@ impl World {
                 }
             }
             Step::EndPass { accepted } => self.end_pass(now, accepted)?,
-            Step::EndTransfer { which, succeeded } if !self.transfers.is_empty() => {
+            Step::EndTransfer { which, failure } if !self.transfers.is_empty() => {
                 let transfer = self.transfers.swap_remove(which % self.transfers.len());
-                self.engine
-                    .handle(now, Input::TransferEnded { transfer, succeeded })
-                    .expect("it is under way");
+                if let Some(failure) = failure {
+                    count_fault(failure.name());
+                }
+                let end = failure.map_or(Ok(()), Err);
+                self.engine.handle(now, Input::TransferEnded { transfer, end }).expect("it is under way");
+            }
+            Step::Wake => {
+                if let Some(at) = self.engine.next_wake() {
+                    self.now = self.now.max(at.as_ns());
+                }
             }
             Step::Claim { blocks, handoff } => {
                 let claim = ClaimId(self.now);
@@ -172,6 +236,7 @@ impl World {
             }
             Step::EndTransfer { .. } => {}
         }
+        let now = SimTime::from_ns(self.now);
         self.resetting = matches!(step, Step::Reset { .. });
         self.was_reset |= self.resetting;
         self.read_facts()?;
@@ -233,10 +298,15 @@ impl World {
             let Some(command) = self.engine.poll_command(now) else { break };
             match command {
                 Command::StartPass(plan) => self.passes.push(plan.pass),
-                Command::StartOffload(plan) => {
+                Command::StartCopy(plan) => {
                     prop_assert!(plan.blocks > 0);
                     self.transfers.push(plan.transfer);
                 }
+                Command::CancelCopy(transfer) => {
+                    count_fault("timed_out");
+                    self.transfers.retain(|&other| other != transfer);
+                }
+                Command::AwaitCopy(_) => {}
                 Command::PollAgain => {}
             }
             self.read_facts()?;
@@ -250,19 +320,27 @@ impl World {
         for (_, fact) in log.iter() {
             match fact {
                 Fact::Stored { blocks, .. } | Fact::ClaimActivated { blocks, .. } => {
-                    for block in log.blocks(*blocks) {
-                        prop_assert_eq!(self.stored.insert(block.slot, block.hash), None, "stored twice");
-                    }
+                    note_stored(&mut self.stored[0], log.blocks(*blocks))?;
                 }
-                Fact::Removed { blocks } => {
-                    for block in log.blocks(*blocks) {
-                        prop_assert_eq!(
-                            self.stored.remove(&block.slot),
-                            Some(block.hash),
-                            "removed, never stored"
-                        );
-                    }
+                Fact::TierStored { tier, blocks } => {
+                    note_stored(&mut self.stored[tier.index()], log.blocks(*blocks))?;
                 }
+                Fact::Removed { blocks } => note_removed(&mut self.stored[0], log.blocks(*blocks))?,
+                Fact::TierRemoved { tier, blocks } => {
+                    note_removed(&mut self.stored[tier.index()], log.blocks(*blocks))?;
+                }
+                Fact::CopyEnded { end: CopyEnd::Failed(failure), .. } => count_fault(match failure {
+                    CopyFailure::DestinationFull => "destination_full",
+                    _ => "failed_for_good",
+                }),
+                Fact::CopyRetried { .. } => count_fault("retried"),
+                Fact::OnboardStarted { g2_blocks, g3_blocks, g4_blocks, .. } => {
+                    count_seen("loads", 1);
+                    count_seen("loaded from g2", *g2_blocks);
+                    count_seen("staged from g3", *g3_blocks);
+                    count_seen("staged from g4", *g4_blocks);
+                }
+                Fact::CopyEnded { end: CopyEnd::Cancelled, .. } => count_fault("cancelled"),
                 Fact::Preempted { request, .. } => {
                     prop_assert!(
                         self.resetting || !self.blocked.contains(request),
@@ -271,7 +349,8 @@ impl World {
                     self.blocked.remove(request);
                     self.preemptions += 1;
                 }
-                Fact::BlockedOnOffload { request, .. } => {
+                Fact::BlockedOnOffload { request, .. } | Fact::WaitsForCopy { request, .. } => {
+                    count_seen(if matches!(fact, Fact::WaitsForCopy { .. }) { "waits for a load" } else { "blocked" }, 1);
                     prop_assert!(self.blocked.insert(*request), "T8: tried again before its wakeup");
                 }
                 Fact::Unblocked { request, .. } => {
@@ -287,10 +366,11 @@ impl World {
             }
         }
         self.engine.clear_facts();
-        let pool = self.engine.g1();
-        let matchable: BTreeMap<SlotId, SequenceHash> =
-            (0..pool.capacity()).map(SlotId).filter_map(|slot| Some((slot, pool.slot_hash(slot)?))).collect();
-        prop_assert_eq!(&self.stored, &matchable, "T9: stored less removed is the matchable set");
+        for tier in Tier::ALL {
+            let Some(pool) = self.engine.tier(tier) else { continue };
+            let stored = &self.stored[tier.index()];
+            prop_assert_eq!(stored, &matchable(pool), "T9: stored less removed is matchable in {}", tier.name());
+        }
         Ok(())
     }
 
@@ -300,12 +380,12 @@ impl World {
             self.play(&Step::Abandon { which: 0 })?;
         }
         for _ in 0..20_000 {
-            if self.passes.is_empty() && self.transfers.is_empty() {
-                break;
-            }
-            let step = match self.transfers.is_empty() {
-                true => Step::EndPass { accepted: 1 },
-                false => Step::EndTransfer { which: 0, succeeded: true },
+            let timer = self.engine.next_wake().is_some();
+            let step = match (self.transfers.is_empty(), self.passes.is_empty()) {
+                (false, _) => Step::EndTransfer { which: 0, failure: None },
+                (true, false) => Step::EndPass { accepted: 1 },
+                (true, true) if timer => Step::Wake,
+                (true, true) => break,
             };
             self.play(&step)?;
         }
@@ -324,8 +404,49 @@ impl World {
             (0, 0, 0),
             "nothing is held"
         );
+        for tier in [Tier::G2, Tier::G3, Tier::G4] {
+            let held = self.engine.tier(tier).map(BlockPool::occupancy).unwrap_or_default();
+            prop_assert_eq!((held.active, held.reserved), (0, 0), "nothing is held in {}", tier.name());
+        }
         Ok(())
     }
+}
+
+/// What a lookup could find: content that is announced and has not come is not among it.
+fn matchable(pool: &BlockPool) -> BTreeMap<SlotId, SequenceHash> {
+    let slots = (0..pool.capacity()).map(SlotId);
+    slots
+        .filter(|&slot| pool.slot_state(slot) != SlotState::Reserved)
+        .filter_map(|slot| Some((slot, pool.slot_hash(slot)?)))
+        .collect()
+}
+
+fn note_stored(stored: &mut BTreeMap<SlotId, SequenceHash>, blocks: &[BlockRef]) -> Result<(), TestCaseError> {
+    for block in blocks {
+        prop_assert_eq!(stored.insert(block.slot, block.hash), None, "stored twice");
+    }
+    Ok(())
+}
+
+fn note_removed(stored: &mut BTreeMap<SlotId, SequenceHash>, blocks: &[BlockRef]) -> Result<(), TestCaseError> {
+    for block in blocks {
+        prop_assert_eq!(stored.remove(&block.slot), Some(block.hash), "removed, never stored");
+    }
+    Ok(())
+}
+
+/// Faults so far, by kind.
+static FAULTS: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
+
+fn count_fault(kind: &'static str) {
+    *FAULTS.lock().expect("no test panics while it counts").entry(kind).or_default() += 1;
+}
+
+/// What else happened.
+static SEEN: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
+
+fn count_seen(what: &'static str, count: u32) {
+    *SEEN.lock().expect("no test panics while it counts").entry(what).or_default() += u64::from(count);
 }
 
 fn cases() -> u32 {
@@ -335,12 +456,21 @@ fn cases() -> u32 {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
-    #[test]
-    fn random_histories_keep_every_rule(config in configs(), history in steps()) {
+    fn play_random_histories(config in configs(), history in steps()) {
         let mut world = World::new(config);
         for step in &history {
             world.play(step)?;
         }
         world.settle()?;
     }
+}
+
+#[test]
+fn random_histories_keep_every_rule() {
+    play_random_histories();
+    let faults = FAULTS.lock().expect("no test panics while it counts");
+    println!("{} random histories, faults by kind: {faults:?}", cases());
+    println!("blocks by the way they went: {:?}", SEEN.lock().expect("no test panics while it counts"));
+    let seen = faults.len();
+    assert!(seen >= 8 || cases() < 10_000, "the world made few kinds of faults: {faults:?}");
 }

@@ -89,14 +89,15 @@ impl BlockPool {
     }
 
     fn check_lists(&self) -> Result<(), String> {
-        let order = self.evictor.order(&self.slots);
-        if let Some(slot) = order.iter().find(|slot| !matches!(self.slots[slot.index()].tag, Tag::Cached | Tag::Reading)) {
+        let mut order = self.evictor.order(&self.slots);
+        order.retain(|slot| self.slots[slot.index()].tag != Tag::Reading);
+        if let Some(slot) = order.iter().find(|slot| self.slots[slot.index()].tag != Tag::Cached) {
             return Err(format!("{slot:?} is in the order of cached slots and is not cached"));
         }
         let mut distinct = order.clone();
         distinct.sort_unstable();
         distinct.dedup();
-        if distinct.len() != order.len() || order.len() as u32 != self.cached + self.reading {
+        if distinct.len() != order.len() || order.len() as u32 != self.cached {
             return Err(format!("the order holds {} slots, {} are cached", order.len(), self.cached));
         }
         match self.free.iter().find(|slot| self.slots[slot.index()].tag != Tag::Free) {

@@ -23,6 +23,7 @@ mod lower;
 mod machine;
 mod request;
 mod schedule;
+pub mod vllm;
 
 pub use block::{BlockPool, SlotState};
 pub use census::{CensusPhase, CensusRow, Reason, Wait, Wakeup};

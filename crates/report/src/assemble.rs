@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 
 use tierscope_units::time::NS_PER_S;
 
+use crate::below::Clock;
 use crate::folds::Folds;
 use crate::infinite::InfiniteCache;
 use crate::rejection::Rejected;
 use crate::report::{
-    Census, HIT_RATIO_DEFINITION, Header, HitRatio, Latency, Outcome, Report, RequestCounts, Throughput,
-    TierCounts, TierHits, Tiers, TokenCounts,
+    Census, HIT_RATIO_DEFINITION, Header, HitRatio, LaneCounts, Latency, LoadCounts, Outcome, Report,
+    RequestCounts, Throughput, TierCounts, TierHits, Tiers, TokenCounts,
 };
 use crate::requests::{RequestFate, Row};
 use crate::statistics::Summary;
@@ -44,8 +45,9 @@ impl Report {
             preemptions: folds.sums.preemptions,
             passes: folds.sums.passes,
             block_size_tokens: folds.setup.block_size_tokens,
-            tiers: Tiers { g1: g1_counts(folds) },
-            lanes: BTreeMap::new(),
+            tiers: tiers(folds),
+            lanes: lanes(folds, makespan_ns),
+            loads: loads(folds),
             rejected: rejected(folds),
             census: census.rows,
             wait_cycle: census.wait_cycle,
@@ -80,7 +82,11 @@ fn request_counts(folds: &Folds) -> RequestCounts {
 
 fn token_counts(folds: &Folds) -> TokenCounts {
     let rows = folds.requests.rows().iter().filter(|row| row.fate != RequestFate::Rejected);
+    let [loaded_g2, loaded_g3, loaded_g4] = folds.requests.first_admission.loaded_tokens;
     let mut tokens = TokenCounts {
+        loaded_g2,
+        loaded_g3,
+        loaded_g4,
         cached: folds.requests.first_admission.cached_tokens,
         recomputed: folds.sums.recomputed_tokens,
         cached_readmission: folds.requests.readmission.cached_tokens,
@@ -124,13 +130,36 @@ fn throughput(folds: &Folds, makespan_ns: u64) -> Throughput {
 fn hit_ratio(folds: &Folds, infinite: InfiniteCache) -> HitRatio {
     let first = folds.requests.first_admission;
     let again = folds.requests.readmission;
-    let g1 = ratio(first.cached_tokens, first.asked_tokens);
+    let share = |tokens: u64| ratio(tokens, first.asked_tokens);
+    let [g2, g3, g4] = first.loaded_tokens;
+    let first_admission = TierHits {
+        g1: share(first.cached_tokens.saturating_sub(g2 + g3 + g4)),
+        g2: share(g2),
+        g3: share(g3),
+        g4: share(g4),
+        total: share(first.cached_tokens),
+    };
     HitRatio {
         definition: HIT_RATIO_DEFINITION,
-        first_admission: TierHits { g1, total: g1, ..TierHits::default() },
+        first_admission,
         readmission: ratio(again.cached_tokens, again.asked_tokens),
         infinite_cache: infinite.ratio(),
     }
+}
+
+fn tiers(folds: &Folds) -> Tiers {
+    let [g2, g3, g4] = folds.below.tiers(folds.setup.tier_blocks);
+    Tiers { g1: g1_counts(folds), g2, g3, g4 }
+}
+
+fn lanes(folds: &Folds, makespan_ns: u64) -> BTreeMap<&'static str, LaneCounts> {
+    let clock = Clock { last_ns: folds.sums.last_ns, makespan_ns };
+    folds.below.lanes(clock, folds.setup.kv_bytes_per_block)
+}
+
+fn loads(folds: &Folds) -> Option<LoadCounts> {
+    let something_below = folds.setup.tier_blocks != [0; 3];
+    something_below.then(|| folds.below.loads())
 }
 
 fn g1_counts(folds: &Folds) -> TierCounts {
@@ -139,6 +168,7 @@ fn g1_counts(folds: &Folds) -> TierCounts {
         capacity_blocks: folds.setup.g1_blocks,
         active_max: sums.active_max,
         cached_max: sums.cached_max,
+        source_hold_max: sums.source_hold_max,
         stored: sums.stored_blocks,
         removed: sums.removed_blocks,
     }

@@ -3,7 +3,7 @@
 //! Format, version 1. A fact is
 //!
 //! ```text
-//! head    version << 48 | tag << 32 | the request (or worker) number
+//! head    version << 48 | tag << 32 | the request (or worker, lane, tier) number
 //! time    nanoseconds since the run began
 //! fields  in the order of the fact's declaration; pairs of 32-bit numbers share a word, first one high
 //! blocks  per block list: its length in one of the fields, then two words a block: slot, hash
@@ -14,13 +14,16 @@
 //!
 //! Deliberately absent: allocation. A run of an hour passes some ten million blocks through here.
 
+mod below;
+
 use tierscope_engine::{BlockList, Caller, Fact, FactLog, PassStart, Prepared, Rejection};
 use tierscope_units::{Digester, SimTime};
 
 /// Version of the format; part of every head word.
 pub const VERSION: u64 = 1;
 
-/// Kinds of fact. A number is never used again for something else.
+/// Kinds of record: one for each kind of fact, and one for what an admission owes to tiers below G1. A number is
+/// never used again for something else; 18 and 19 were the offloads of a time before there were lanes.
 #[derive(Clone, Copy)]
 enum Tag {
     Arrived = 1,
@@ -40,14 +43,22 @@ enum Tag {
     Cancelled = 15,
     BlockedOnOffload = 16,
     RetryNow = 17,
-    OffloadStarted = 18,
-    OffloadEnded = 19,
     Unblocked = 20,
     Claimed = 21,
     ClaimRefused = 22,
     ClaimBlocked = 23,
     ClaimActivated = 24,
     ClaimAbandoned = 25,
+    CopyQueued = 26,
+    CopyStarted = 27,
+    CopyRetried = 28,
+    CopyEnded = 29,
+    TierStored = 30,
+    TierRemoved = 31,
+    OnboardStarted = 32,
+    OnboardEnded = 33,
+    WaitsForCopy = 34,
+    Loaded = 35,
 }
 
 /// Appends the words of one fact.
@@ -66,16 +77,24 @@ pub fn encode(at: SimTime, fact: &Fact, log: &FactLog, out: &mut Digester) {
         | Fact::CapacityExhausted { .. }
         | Fact::BlockedOnOffload { .. }
         | Fact::RetryNow { .. }
-        | Fact::OffloadStarted { .. }
-        | Fact::OffloadEnded { .. }
         | Fact::Unblocked { .. } => transaction(at, fact, log, out),
+        Fact::CopyQueued { .. }
+        | Fact::CopyStarted { .. }
+        | Fact::CopyRetried { .. }
+        | Fact::CopyEnded { .. } => below::copy(at, fact, log, out),
+        Fact::TierStored { .. }
+        | Fact::TierRemoved { .. }
+        | Fact::OnboardStarted { .. }
+        | Fact::OnboardEnded { .. }
+        | Fact::WaitsForCopy { .. } => below::tier_or_load(at, fact, log, out),
         Fact::Claimed { .. }
         | Fact::ClaimRefused { .. }
         | Fact::ClaimBlocked { .. }
         | Fact::ClaimActivated { .. }
         | Fact::ClaimAbandoned { .. } => claim(at, fact, log, out),
-        Fact::Admitted { request, cached_tokens, readmission } => {
+        Fact::Admitted { request, cached_tokens, loaded, readmission } => {
             out.words(&[head(Tag::Admitted, request.0), at, pair(cached_tokens, u32::from(readmission))]);
+            below::loaded(at, request.0, loaded, out);
         }
         Fact::Stored { request, parent, blocks: list } => {
             out.words(&[head(Tag::Stored, request.0), at, parent.0, u64::from(list.len())]);
@@ -107,7 +126,7 @@ pub fn encode(at: SimTime, fact: &Fact, log: &FactLog, out: &mut Digester) {
     }
 }
 
-/// The facts of transactions and of the copies that they set off.
+/// The facts of transactions, and the end of the wait that one may have led to.
 fn transaction(at: u64, fact: &Fact, log: &FactLog, out: &mut Digester) {
     match *fact {
         Fact::Acquired { txn, request, caller: by, active_hits, cached_hits, missing, victims } => {
@@ -128,13 +147,6 @@ fn transaction(at: u64, fact: &Fact, log: &FactLog, out: &mut Digester) {
         Fact::RetryNow { txn, request, caller: by, generation, released } => {
             let head = head(Tag::RetryNow, request.0);
             out.words(&[head, at, txn.0, pair(caller(by), released), generation]);
-        }
-        Fact::OffloadStarted { transfer, blocks: list } => {
-            out.words(&[head(Tag::OffloadStarted, 0), at, transfer.0, u64::from(list.len())]);
-            blocks(list, log, out);
-        }
-        Fact::OffloadEnded { transfer, succeeded, released } => {
-            out.words(&[head(Tag::OffloadEnded, 0), at, transfer.0, pair(u32::from(succeeded), released)]);
         }
         Fact::Unblocked { request, transfer } => {
             out.words(&[head(Tag::Unblocked, request.0), at, transfer.0]);

@@ -3,10 +3,11 @@
 use tierscope_engine::{Fact, FactLog, Occupancy};
 use tierscope_units::{Digest, Digester, SimTime};
 
+use crate::below::Below;
 use crate::infinite::InfiniteCache;
 use crate::report::{Census, Header, Outcome, Report};
 use crate::requests::{self, FactSummary, Requests, Row};
-use crate::series::{Cdf, Occupancies, cdf};
+use crate::series::{BelowSample, Cdf, Occupancies, cdf};
 use crate::{RequestFate, canonical};
 
 /// What the folds are told before the first fact.
@@ -18,6 +19,10 @@ pub struct FoldSetup {
     pub block_size_tokens: u32,
     /// Blocks of G1.
     pub g1_blocks: u32,
+    /// Blocks of G2, G3 and G4; 0 where there is no such tier.
+    pub tier_blocks: [u32; 3],
+    /// Bytes of one block's KV.
+    pub kv_bytes_per_block: u64,
     /// Requests of the workload. Those that never arrive count as unfinished.
     pub requests: u32,
 }
@@ -57,6 +62,7 @@ pub(crate) struct Sums {
     pub(crate) removed_blocks: u64,
     pub(crate) active_max: u32,
     pub(crate) cached_max: u32,
+    pub(crate) source_hold_max: u32,
     /// The state of G1 as the newest pass began.
     pub(crate) g1: Occupancy,
 }
@@ -67,6 +73,7 @@ pub struct Folds {
     pub(crate) setup: FoldSetup,
     pub(crate) requests: Requests,
     pub(crate) sums: Sums,
+    pub(crate) below: Below,
     digester: Digester,
     occupancies: Occupancies,
 }
@@ -78,6 +85,7 @@ impl Folds {
             setup: setup.clone(),
             requests: Requests::new(setup.requests),
             sums: Sums::default(),
+            below: Below::default(),
             digester: Digester::default(),
             occupancies: Occupancies::default(),
         }
@@ -100,6 +108,7 @@ impl Folds {
                 sums.passes += 1;
                 sums.active_max = sums.active_max.max(start.g1.active);
                 sums.cached_max = sums.cached_max.max(start.g1.cached);
+                sums.source_hold_max = sums.source_hold_max.max(start.g1.source_hold);
                 sums.g1 = start.g1;
                 self.occupancies.take(at, start);
             }
@@ -116,6 +125,21 @@ impl Folds {
                 sums.preemptions += 1;
                 requests::take(&mut self.requests, at, fact);
             }
+            Fact::CopyQueued { .. }
+            | Fact::CopyStarted { .. }
+            | Fact::CopyRetried { .. }
+            | Fact::CopyEnded { .. }
+            | Fact::TierStored { .. }
+            | Fact::TierRemoved { .. }
+            | Fact::OnboardStarted { .. }
+            | Fact::OnboardEnded { .. }
+            | Fact::WaitsForCopy { .. }
+            | Fact::BlockedOnOffload { .. }
+            | Fact::Unblocked { .. } => self.below.take(at, fact),
+            Fact::Cancelled { .. } => {
+                self.below.take(at, fact);
+                requests::take(&mut self.requests, at, fact);
+            }
             _ => requests::take(&mut self.requests, at, fact),
         }
     }
@@ -130,9 +154,14 @@ impl Folds {
         self.requests.summary()
     }
 
-    /// Occupancy over time.
+    /// Occupancy of G1 over time.
     pub fn occupancies(&self) -> &Occupancies {
         &self.occupancies
+    }
+
+    /// What lay below G1 and what moved, over time; empty where nothing ever moved.
+    pub fn below(&self) -> &[BelowSample] {
+        self.below.series()
     }
 
     /// Distributions of the latencies of completed requests.

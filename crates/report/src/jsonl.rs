@@ -2,9 +2,11 @@
 //!
 //! Numbers carry their units in their names; a block list is `[[slot, "hash"], …]` with the hash in 16
 //! hexadecimal digits, because 64-bit numbers are not safe in every JSON reader. Every line ends with a
-//! newline. The output of equal runs is equal, byte for byte.
+//! newline. The output of equal runs is equal, byte for byte. Lanes and tiers go by their names (`g1_g2`, `g2`).
 //!
 //! Deliberately absent: a reader, and `serde` (the shape is fixed, and a run writes millions of lines).
+
+mod below;
 
 use std::fmt::Write;
 
@@ -44,15 +46,22 @@ pub fn write_fact(out: &mut String, at: SimTime, fact: &Fact, log: &FactLog) {
             line.number("claim", claim.0);
             line.claim(fact);
         }
-        Fact::OffloadStarted { transfer, .. }
-        | Fact::OffloadEnded { transfer, .. }
-        | Fact::Unblocked { transfer, .. } => {
-            line.number("transfer", transfer.0);
-            line.offload(fact);
+        Fact::CopyQueued { .. }
+        | Fact::CopyStarted { .. }
+        | Fact::CopyRetried { .. }
+        | Fact::CopyEnded { .. }
+        | Fact::Unblocked { .. } => line.copy(fact),
+        Fact::TierStored { tier, blocks } | Fact::TierRemoved { tier, blocks } => {
+            line.word("tier", tier.name());
+            line.blocks("blocks", blocks);
         }
-        Fact::Admitted { request, cached_tokens, readmission } => {
+        Fact::OnboardStarted { .. } | Fact::OnboardEnded { .. } | Fact::WaitsForCopy { .. } => {
+            line.load(fact)
+        }
+        Fact::Admitted { request, cached_tokens, loaded, readmission } => {
             line.number("request", request.0);
             line.number("cached_tokens", cached_tokens);
+            line.loaded(loaded);
             line.number("readmission", readmission);
         }
         Fact::Stored { request, parent, blocks } => {
@@ -94,8 +103,15 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::CapacityExhausted { .. } => "capacity_exhausted",
         Fact::BlockedOnOffload { .. } => "blocked_on_offload",
         Fact::RetryNow { .. } => "retry_now",
-        Fact::OffloadStarted { .. } => "offload_started",
-        Fact::OffloadEnded { .. } => "offload_ended",
+        Fact::CopyQueued { .. } => "copy_queued",
+        Fact::CopyStarted { .. } => "copy_started",
+        Fact::CopyRetried { .. } => "copy_retried",
+        Fact::CopyEnded { .. } => "copy_ended",
+        Fact::TierStored { .. } => "tier_stored",
+        Fact::TierRemoved { .. } => "tier_removed",
+        Fact::OnboardStarted { .. } => "onboard_started",
+        Fact::OnboardEnded { .. } => "onboard_ended",
+        Fact::WaitsForCopy { .. } => "waits_for_copy",
         Fact::Unblocked { .. } => "unblocked",
         Fact::Claimed { .. } => "claimed",
         Fact::ClaimRefused { .. } => "claim_refused",
@@ -186,19 +202,6 @@ impl Line<'_> {
         self.number("free_blocks", prepared.free);
     }
 
-    /// A copy, behind its number.
-    fn offload(&mut self, fact: &Fact) {
-        match *fact {
-            Fact::OffloadStarted { blocks, .. } => self.blocks("source_blocks", blocks),
-            Fact::OffloadEnded { succeeded, released, .. } => {
-                self.number("succeeded", succeeded);
-                self.number("released_blocks", released);
-            }
-            Fact::Unblocked { request, .. } => self.number("request", request.0),
-            _ => {}
-        }
-    }
-
     /// What became of a claim, behind its number.
     fn claim(&mut self, fact: &Fact) {
         match *fact {
@@ -269,7 +272,7 @@ impl Line<'_> {
 mod tests {
     use super::*;
     use expect_test::{Expect, expect};
-    use tierscope_engine::{Caller, Occupancy};
+    use tierscope_engine::{Caller, Loaded, Occupancy};
     use tierscope_units::{PassId, RequestId, SequenceHash, TxnId, WorkerId};
 
     fn check(fact: Fact, expected: Expect) {
@@ -316,7 +319,7 @@ mod tests {
             "#]],
         );
         check(
-            Fact::Admitted { request, cached_tokens: 64, readmission: true },
+            Fact::Admitted { request, cached_tokens: 64, loaded: Loaded::default(), readmission: true },
             expect![[r#"
             {"fact":"admitted","at_ns":1500,"request":7,"cached_tokens":64,"readmission":true}
         "#]],

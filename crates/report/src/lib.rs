@@ -7,12 +7,13 @@
 //! Invariants:
 //! - everything here is a function of the facts (and of the numbers in [`FoldSetup`]): no I/O, no clock;
 //! - statistics are exact integer arithmetic on nanoseconds; floats appear only in the finished report;
-//! - what is kept is bounded by the number of requests, not by the length of the run.
+//! - what is kept is bounded by the number of requests and of batches under way, not by the length of the run.
 //!
 //! Deliberately absent: the machine (only its facts are read), the list of facts itself (nobody keeps it),
 //! opinions about good and bad numbers (the page and `[expect]` have them).
 
 mod assemble;
+mod below;
 pub mod canonical;
 mod folds;
 pub mod infinite;
@@ -22,16 +23,18 @@ mod rejection;
 mod report;
 mod requests;
 pub mod series;
+pub mod spread;
 pub mod statistics;
 pub mod table;
+mod thinned;
 
 pub use folds::{FoldSetup, Folds, SloLimits};
 pub use infinite::{InfiniteCache, infinite_cache};
 pub use rejection::{Rejected, explain};
 pub use report::{
-    Census, CensusRow, HIT_RATIO_DEFINITION, Header, HitRatio, Latency, Outcome, Report, RequestCounts,
-    Throughput, TierCounts, TierHits, Tiers, TokenCounts,
+    Census, CensusRow, HIT_RATIO_DEFINITION, Header, HitRatio, LaneCounts, Latency, LoadCounts,
+    LowerTierCounts, Outcome, Report, RequestCounts, Throughput, TierCounts, TierHits, Tiers, TokenCounts,
 };
 pub use requests::{FactSummary, RequestFate, RequestSummary};
-pub use series::{Cdf, CdfPoint, Occupancies, Sample};
+pub use series::{BelowSample, Cdf, CdfPoint, Occupancies, Sample};
 pub use statistics::Summary;

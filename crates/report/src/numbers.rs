@@ -37,6 +37,21 @@ pub(crate) fn percent_of(part: u64, whole: u64) -> String {
     percent(crate::assemble::ratio(part, whole))
 }
 
+/// Bytes in the unit that leaves one to three digits before the point; units are powers of 1000.
+pub(crate) fn bytes(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
+    let mut whole = bytes;
+    let mut rest = 0;
+    let mut unit = "B";
+    for next in UNITS {
+        if whole < 1_000 {
+            break;
+        }
+        (whole, rest, unit) = (whole / 1_000, whole % 1_000, next);
+    }
+    if unit == "B" { format!("{whole} B") } else { format!("{whole}.{} {unit}", rest / 100) }
+}
+
 /// Nanoseconds as milliseconds, rounded to as many decimals as leave a row whose largest value is
 /// `largest_ns` readable.
 pub(crate) fn milliseconds(ns: u64, largest_ns: u64) -> String {
@@ -64,6 +79,12 @@ mod tests {
         assert_eq!([0, 999, 1_000, 1_234_567].map(group), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([0.0, 1234.567].map(rate), ["0.00", "1,234.57"]);
         assert_eq!([percent(0.3734), percent_of(1, 0)], ["37.34 %", "0.00 %"]);
+    }
+
+    #[test]
+    fn bytes_have_a_unit_that_fits() {
+        let printed = [0, 999, 1_000, 2_097_152, 68_719_476_736, u64::MAX].map(bytes);
+        assert_eq!(printed, ["0 B", "999 B", "1.0 kB", "2.0 MB", "68.7 GB", "18.4 EB"]);
     }
 
     #[test]

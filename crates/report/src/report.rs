@@ -5,9 +5,13 @@
 //!
 //! Deliberately absent: series (see [`crate::series`]), and judgement.
 
+mod below;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+
+pub use below::{LaneCounts, LoadCounts, LowerTierCounts};
 
 use crate::folds::SloLimits;
 use crate::rejection::Rejected;
@@ -15,9 +19,11 @@ use crate::statistics::Summary;
 
 /// What a hit ratio of this report means (rule P2).
 pub const HIT_RATIO_DEFINITION: &str = "prompt tokens found in full cached blocks of the contiguous prefix at \
-    a request's first admission, by prompt tokens of admitted requests; the last token is always recomputed; \
-    readmission after preemption counts apart, by the tokens to compute again; infinite_cache is the same \
-    over all prompts for a cache that keeps every earlier prompt and output";
+    a request's first admission, by prompt tokens of admitted requests; each token counts for the tier it was found \
+    in: g2, g3 and g4 are tokens that were loaded from there instead of computed (a load that failed is no hit), g1 is \
+    the rest, total is all four; the last token is always recomputed; readmission after preemption counts apart, all \
+    tiers together, by the tokens to compute again; infinite_cache is the same over all prompts for a cache that \
+    keeps every earlier prompt and output";
 
 /// What the report says about the run besides its facts.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -107,7 +113,7 @@ pub struct TokenCounts {
     pub input: u64,
     /// Made for requests that completed or were cancelled.
     pub output: u64,
-    /// Prompt tokens found cached at first admission.
+    /// Prompt tokens found cached at first admission, in whatever tier.
     pub cached: u64,
     /// Computed again after a preemption.
     pub recomputed: u64,
@@ -115,6 +121,12 @@ pub struct TokenCounts {
     pub cached_readmission: u64,
     /// Computed by prefill rows, recomputed ones among them.
     pub prefilled: u64,
+    /// Of the cached ones, those loaded from host memory.
+    pub loaded_g2: u64,
+    /// Those loaded from disk.
+    pub loaded_g3: u64,
+    /// Those loaded from the object store.
+    pub loaded_g4: u64,
 }
 
 /// Latencies of completed requests, by AIPerf's definitions.
@@ -171,7 +183,7 @@ pub struct HitRatio {
     pub infinite_cache: f64,
 }
 
-/// One tier's blocks.
+/// The blocks of G1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 pub struct TierCounts {
     /// Blocks in all.
@@ -180,6 +192,8 @@ pub struct TierCounts {
     pub active_max: u32,
     /// Most blocks cached at once, as passes began.
     pub cached_max: u32,
+    /// Most blocks held at once for an offload that reads them, as passes began.
+    pub source_hold_max: u32,
     /// Blocks that became matchable.
     pub stored: u64,
     /// Blocks that are matchable no more.
@@ -191,6 +205,15 @@ pub struct TierCounts {
 pub struct Tiers {
     /// GPU memory.
     pub g1: TierCounts,
+    /// Host memory; absent where the scenario has none, as are the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub g2: Option<LowerTierCounts>,
+    /// Local disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub g3: Option<LowerTierCounts>,
+    /// Object store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub g4: Option<LowerTierCounts>,
 }
 
 /// What a run came to.
@@ -232,8 +255,11 @@ pub struct Report {
     pub block_size_tokens: u32,
     /// Tiers.
     pub tiers: Tiers,
-    /// Lanes between tiers: none yet.
-    pub lanes: BTreeMap<String, u64>,
+    /// The lanes between tiers that ever had a batch, by name: `g1_g2`.
+    pub lanes: BTreeMap<&'static str, LaneCounts>,
+    /// Loads from below G1 and waits for copies; absent where nothing lies below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loads: Option<LoadCounts>,
     /// The first hundred refused requests.
     pub rejected: Vec<Rejected>,
     /// The unfinished requests.

@@ -5,7 +5,7 @@
 //!
 //! Deliberately absent: the blocks of a request, and its passes.
 
-use tierscope_engine::{Fact, Rejection};
+use tierscope_engine::{Fact, Loaded, Rejection, Tier};
 use tierscope_units::{Idx, RequestId, SimTime};
 
 /// No such time yet.
@@ -132,12 +132,18 @@ fn span(from: u64, to: u64) -> Option<u64> {
 pub(crate) struct Hits {
     pub(crate) cached_tokens: u64,
     pub(crate) asked_tokens: u64,
+    /// Of the cached ones, those that came from G2, G3 and G4.
+    pub(crate) loaded_tokens: [u64; Tier::COUNT - 1],
 }
 
 impl Hits {
-    fn add(&mut self, cached: u32, asked: u32) {
+    fn add(&mut self, cached: u32, loaded: Loaded, asked: u32) {
         self.cached_tokens += u64::from(cached);
         self.asked_tokens += u64::from(asked);
+        let from_below = [loaded.g2_tokens, loaded.g3_tokens, loaded.g4_tokens];
+        for (sum, tokens) in self.loaded_tokens.iter_mut().zip(from_below) {
+            *sum += u64::from(tokens);
+        }
     }
 }
 
@@ -198,7 +204,13 @@ impl Requests {
         }
     }
 
-    pub(crate) fn admitted(&mut self, request: RequestId, cached_tokens: u32, readmission: bool) {
+    pub(crate) fn admitted(
+        &mut self,
+        request: RequestId,
+        cached_tokens: u32,
+        loaded: Loaded,
+        readmission: bool,
+    ) {
         let started = self.started;
         let row = self.row(request);
         let asked = row.need_tokens;
@@ -207,7 +219,7 @@ impl Requests {
             self.started += 1;
         }
         let hits = if readmission { &mut self.readmission } else { &mut self.first_admission };
-        hits.add(cached_tokens, asked);
+        hits.add(cached_tokens, loaded, asked);
     }
 
     pub(crate) fn preempted(&mut self, request: RequestId, lost_tokens: u32) {
@@ -271,8 +283,8 @@ pub(crate) fn take(requests: &mut Requests, at: SimTime, fact: &Fact) {
     match *fact {
         Fact::Arrived { request, prompt_tokens, .. } => requests.arrived(at, request, prompt_tokens),
         Fact::Rejected { request, reason } => requests.rejected_at(at, request, reason),
-        Fact::Admitted { request, cached_tokens, readmission } => {
-            requests.admitted(request, cached_tokens, readmission);
+        Fact::Admitted { request, cached_tokens, loaded, readmission } => {
+            requests.admitted(request, cached_tokens, loaded, readmission);
         }
         Fact::Preempted { request, lost_tokens, .. } => requests.preempted(request, lost_tokens),
         Fact::FirstToken { request } => requests.first_token(at, request),

@@ -1,17 +1,17 @@
 //! What charts need, bounded: occupancy over time and the distribution of latencies.
 //!
-//! Occupancy is sampled as passes begin. A bucket of time keeps its last sample; when more than
-//! [`MAX_SAMPLES`] are held, the bucket doubles and neighbours merge. What is kept is a function of the
-//! samples alone, whatever slices the run was made in.
+//! G1 is sampled as passes begin, what lies below as it changes; of each series at most [`MAX_SAMPLES`] are kept
+//! (see [`Thinned`]).
 //!
 //! Deliberately absent: averages. A sample is a state that was really so.
 
 use serde::Serialize;
-use tierscope_engine::PassStart;
+use tierscope_engine::{Lane, PassStart, Tier};
 use tierscope_units::SimTime;
 
-/// Most samples kept.
-pub const MAX_SAMPLES: usize = 2_048;
+pub use crate::thinned::MAX_SAMPLES;
+use crate::thinned::{Thinned, Timed};
+
 /// Most points of a distribution.
 pub const MAX_CDF_POINTS: usize = 256;
 
@@ -32,55 +32,60 @@ pub struct Sample {
     pub running: u32,
 }
 
-/// Occupancy over time.
+impl Timed for Sample {
+    fn at_ns(&self) -> u64 {
+        self.at_ns
+    }
+}
+
+/// Occupancy of G1 over time.
 #[derive(Clone, Debug, Default)]
 pub struct Occupancies {
-    samples: Vec<Sample>,
-    /// A bucket is 2^shift nanoseconds.
-    shift: u32,
+    samples: Thinned<Sample>,
 }
 
 impl Occupancies {
     /// The samples kept, in order of time.
     pub fn samples(&self) -> &[Sample] {
-        &self.samples
+        self.samples.samples()
     }
 
     /// Width of a bucket in nanoseconds.
     pub fn bucket_ns(&self) -> u64 {
-        1 << self.shift
+        self.samples.bucket_ns()
     }
 
     #[inline]
     pub(crate) fn take(&mut self, at: SimTime, start: &PassStart) {
-        let sample = Sample {
+        self.samples.push(Sample {
             at_ns: at.as_ns(),
             active: start.g1.active,
             cached: start.g1.cached,
             free: start.g1.free,
             waiting: start.waiting,
             running: start.prefill_rows + start.decode_rows,
-        };
-        match self.samples.last_mut() {
-            Some(last) if last.at_ns >> self.shift == sample.at_ns >> self.shift => *last = sample,
-            _ => self.samples.push(sample),
-        }
-        while self.samples.len() > MAX_SAMPLES {
-            self.double();
-        }
-    }
-
-    #[cold]
-    fn double(&mut self) {
-        self.shift += 1;
-        let shift = self.shift;
-        self.samples.dedup_by(|later, kept| {
-            let same = later.at_ns >> shift == kept.at_ns >> shift;
-            if same {
-                *kept = *later;
-            }
-            same
         });
+    }
+}
+
+/// What lay below G1 at a time, and what moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
+pub struct BelowSample {
+    /// When, in nanoseconds since the run began.
+    pub at_ns: u64,
+    /// Matchable blocks of G2, G3 and G4.
+    pub resident: [u32; Tier::COUNT - 1],
+    /// Batches that wait, by [`Lane::index`].
+    pub queued: [u32; Lane::COUNT],
+    /// Batches whose copy is under way, by [`Lane::index`].
+    pub in_flight: [u32; Lane::COUNT],
+    /// Blocks of those batches, by [`Lane::index`].
+    pub moving: [u32; Lane::COUNT],
+}
+
+impl Timed for BelowSample {
+    fn at_ns(&self) -> u64 {
+        self.at_ns
     }
 }
 
@@ -120,44 +125,6 @@ pub fn cdf(sorted: &[u64]) -> Vec<CdfPoint> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-    use tierscope_engine::Occupancy;
-    use tierscope_units::{PassId, WorkerId};
-
-    fn start(active: u32) -> PassStart {
-        PassStart {
-            worker: WorkerId(0),
-            pass: PassId(0),
-            prefill_rows: 1,
-            prefill_tokens: 1,
-            decode_rows: 2,
-            decode_tokens: 2,
-            waiting: 3,
-            g1: Occupancy { free: 0, reserved: 0, active, cached: 0, source_hold: 0 },
-        }
-    }
-
-    proptest! {
-        /// However long the run: few samples, in order, the last state kept, each one a real state.
-        #[test]
-        fn samples_stay_few_ordered_and_real(gaps in proptest::collection::vec(0u64..1_000_000, 1..9_000)) {
-            let mut series = Occupancies::default();
-            let mut at = 0;
-            let mut times = Vec::new();
-            for (index, gap) in gaps.iter().enumerate() {
-                at += gap;
-                times.push(at);
-                series.take(SimTime::from_ns(at), &start(index as u32));
-            }
-            let samples = series.samples();
-            prop_assert!(samples.len() <= MAX_SAMPLES);
-            prop_assert!(samples.windows(2).all(|pair| pair[0].at_ns < pair[1].at_ns));
-            prop_assert_eq!(samples.last().map(|s| (s.at_ns, s.active)), Some((at, gaps.len() as u32 - 1)));
-            for sample in samples {
-                prop_assert_eq!(times[sample.active as usize], sample.at_ns);
-            }
-        }
-    }
 
     #[test]
     fn a_distribution_ends_at_one() {

@@ -44,21 +44,39 @@ impl Summary {
         let (Some(&min), Some(&max)) = (sorted.first(), sorted.last()) else { return Self::default() };
         let avg = mean(sorted);
         let at = |percent| percentile(sorted, percent);
+        let std = deviation(sorted.iter().map(|&value| (value, 1)), sorted.len() as u64, avg);
+        Self { avg, min, max, count: sorted.len() as u64, std, ..Self::of_percentiles(at) }
+    }
+
+    /// The statistics of ascending values that each occur a number of times, and whose mean is known.
+    pub(crate) fn of_steps(steps: &[(u64, u64)], avg: u64) -> Self {
+        let (Some(&(min, _)), Some(&(max, _))) = (steps.first(), steps.last()) else {
+            return Self::default();
+        };
+        let mut until = Vec::with_capacity(steps.len());
+        let mut count = 0;
+        for &(_, times) in steps {
+            count += times;
+            until.push(count);
+        }
+        let value = |rank: u64| steps[until.partition_point(|&until| until <= rank)].0;
+        let at = |percent| percentile_of(count, percent, value);
+        let std = deviation(steps.iter().copied(), count, avg);
+        Self { avg, min, max, count, std, ..Self::of_percentiles(at) }
+    }
+
+    fn of_percentiles(at: impl Fn(u32) -> u64) -> Self {
         Self {
-            avg,
-            min,
-            max,
-            p50: at(50),
-            p90: at(90),
-            p99: at(99),
-            count: sorted.len() as u64,
             p1: at(1),
             p5: at(5),
             p10: at(10),
             p25: at(25),
+            p50: at(50),
             p75: at(75),
+            p90: at(90),
             p95: at(95),
-            std: deviation(sorted, avg),
+            p99: at(99),
+            ..Self::default()
         }
     }
 }
@@ -66,11 +84,16 @@ impl Summary {
 /// The percentile of ascending values by linear interpolation, to the nearest integer (halves up); zero for
 /// no values.
 pub fn percentile(sorted: &[u64], percent: u32) -> u64 {
-    let Some(last) = sorted.len().checked_sub(1) else { return 0 };
-    let rank = last as u128 * u128::from(percent.min(100));
-    let (below, hundredths) = ((rank / 100) as usize, rank % 100);
-    let low = sorted[below];
-    let high = sorted[(below + 1).min(last)];
+    percentile_of(sorted.len() as u64, percent, |rank| sorted[rank as usize])
+}
+
+/// The same of `count` values of which `value` gives the one at a rank, from 0.
+fn percentile_of(count: u64, percent: u32, value: impl Fn(u64) -> u64) -> u64 {
+    let Some(last) = count.checked_sub(1) else { return 0 };
+    let rank = u128::from(last) * u128::from(percent.min(100));
+    let (below, hundredths) = ((rank / 100) as u64, rank % 100);
+    let low = value(below);
+    let high = value((below + 1).min(last));
     low + ((u128::from(high - low) * hundredths + 50) / 100) as u64
 }
 
@@ -80,16 +103,16 @@ fn mean(values: &[u64]) -> u64 {
     ((sum + count / 2) / count) as u64
 }
 
-/// Root of the mean square distance from `mean`. Quotients and remainders are summed apart, so that no sum
-/// of squares can overflow.
-fn deviation(values: &[u64], mean: u64) -> u64 {
-    let count = values.len() as u128;
+/// Root of the mean square distance from `mean`, of values with how often each occurs. Quotients and remainders are
+/// summed apart, so that no sum of squares can overflow.
+fn deviation(values: impl Iterator<Item = (u64, u64)>, count: u64, mean: u64) -> u64 {
+    let count = u128::from(count);
     let (mut whole, mut rest) = (0u128, 0u128);
-    for &value in values {
+    for (value, times) in values {
         let distance = u128::from(value.abs_diff(mean));
         let square = distance * distance;
-        whole += square / count;
-        rest += square % count;
+        whole += square / count * u128::from(times);
+        rest += square % count * u128::from(times);
     }
     let variance = whole + rest / count;
     let root = variance.isqrt();

@@ -3,6 +3,8 @@
 //! Plain text without colour codes, made for [`WIDTH`] columns. Numbers are rounded for the eye; the exact ones
 //! are in the JSON. Whatever text comes from outside stays on its line.
 
+mod below;
+
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentLineStyle, LineStyle, Table, TableStyle, Width};
@@ -24,6 +26,7 @@ pub fn render(report: &Report) -> String {
     let mut out = String::new();
     header(&mut out, report);
     let _ = writeln!(out, "{}\n{}", latencies(report), totals(report));
+    out.push_str(&below::render(report));
     refused(&mut out, report);
     census(&mut out, report);
     out

@@ -1,7 +1,7 @@
 //! Reports through the public calls: a short run told in facts, and what it comes to.
 
 use expect_test::{Expect, expect, expect_file};
-use tierscope_engine::{Fact, FactLog, Occupancy, PassStart, Rejection};
+use tierscope_engine::{Fact, FactLog, Loaded, Occupancy, PassStart, Rejection};
 use tierscope_report::{
     Census, CensusRow, FoldSetup, Folds, Header, InfiniteCache, Outcome, Report, RequestFate, SloLimits,
     table,
@@ -18,7 +18,15 @@ fn run() -> Vec<(u64, Fact)> {
     let too_long = Rejection::PromptExceedsG1 { needed_blocks: 625, capacity_blocks: 100 };
     vec![
         (5, Fact::Arrived { request: FIRST, prompt_tokens: 1_000, output_tokens: 5 }),
-        (5, Fact::Admitted { request: FIRST, cached_tokens: 256, readmission: false }),
+        (
+            5,
+            Fact::Admitted {
+                request: FIRST,
+                cached_tokens: 256,
+                loaded: Loaded::default(),
+                readmission: false,
+            },
+        ),
         (5, Fact::PassStarted(pass(0, 40, 8))),
         (5, Fact::Prefilled { request: FIRST, tokens: 744, computed_before: 256, recomputed: 0 }),
         (6, Fact::Arrived { request: REFUSED, prompt_tokens: 9_999, output_tokens: 5 }),
@@ -27,7 +35,15 @@ fn run() -> Vec<(u64, Fact)> {
         (25, Fact::FirstToken { request: FIRST }),
         (25, Fact::Preempted { request: FIRST, lost_tokens: 1_000, released: 63 }),
         (26, Fact::Arrived { request: GIVEN_UP, prompt_tokens: 1_000, output_tokens: 9 }),
-        (30, Fact::Admitted { request: FIRST, cached_tokens: 992, readmission: true }),
+        (
+            30,
+            Fact::Admitted {
+                request: FIRST,
+                cached_tokens: 992,
+                loaded: Loaded::default(),
+                readmission: true,
+            },
+        ),
         (30, Fact::PassStarted(pass(1, 63, 30))),
         (30, Fact::Prefilled { request: FIRST, tokens: 9, computed_before: 992, recomputed: 8 }),
         (35, Fact::SecondToken { request: FIRST }),
@@ -50,7 +66,7 @@ fn pass(pass: u64, active: u32, cached: u32) -> PassStart {
 }
 
 fn folds(facts: &[(u64, Fact)], slo: Option<SloLimits>) -> Folds {
-    let setup = FoldSetup { slo, block_size_tokens: 16, g1_blocks: 100, requests: 3 };
+    let setup = FoldSetup { slo, block_size_tokens: 16, g1_blocks: 100, requests: 3, ..FoldSetup::default() };
     let mut folds = Folds::new(&setup);
     for (at_ms, fact) in facts {
         folds.take_fact(SimTime::from_ns(at_ms * MS), fact, &FactLog::default());

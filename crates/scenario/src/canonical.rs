@@ -4,10 +4,11 @@
 //! lesson are in the form but not in the hash; nor are the folders of a trace's path, so that the same file has
 //! the same hash in another folder and in the page.
 
+mod tiers;
+
 use serde_json::{Map, Value, json};
 use tierscope_engine::{
-    Acquisition, Admission, DraftMethod, EvictionPolicy, Fidelity, HashDeletion, Presence, SchedulingPolicy,
-    Victim,
+    Acquisition, Admission, DraftMethod, EvictionPolicy, Fidelity, HashDeletion, SchedulingPolicy, Victim,
 };
 use tierscope_units::{Digest, Span};
 
@@ -32,16 +33,7 @@ impl Scenario {
             ("timing", timing_json(&self.timing)),
             ("workload", workload_json(&self.workload)),
         ]);
-        if let (Some(script), Some(below)) = (self.below, self.engine.below) {
-            let present = match below.presence {
-                Presence::Copied => "copied",
-                Presence::Always => "always",
-                Presence::Never => "never",
-            };
-            let below =
-                json!({"present": present, "copy_ms": ms(script.copy), "fail_every": script.fail_every});
-            form.insert("below".into(), below);
-        }
+        form.extend(self.tiers_json());
         if let Some(slo) = &self.slo {
             let limits = [("ttft_ms", slo.ttft), ("itl_ms", slo.itl), ("e2e_ms", slo.e2e)];
             let set = limits.into_iter().filter_map(|(key, span)| Some((key, ms(span?))));
@@ -84,11 +76,7 @@ impl Scenario {
                 Admission::NextChunk => "next_chunk",
             },
             "watermark": engine.watermark,
-            "eviction": match engine.eviction {
-                EvictionPolicy::Lru => "lru",
-                EvictionPolicy::Lineage => "lineage",
-                EvictionPolicy::TinyLfu => "tinylfu",
-            },
+            "eviction": eviction_word(engine.eviction),
             "policy": match engine.policy {
                 SchedulingPolicy::Fcfs => "fcfs",
                 SchedulingPolicy::Priority => "priority",
@@ -179,6 +167,14 @@ fn write_sorted(value: &Value, out: &mut String) {
             out.push(']');
         }
         plain => out.push_str(&plain.to_string()),
+    }
+}
+
+fn eviction_word(policy: EvictionPolicy) -> &'static str {
+    match policy {
+        EvictionPolicy::Lru => "lru",
+        EvictionPolicy::Lineage => "lineage",
+        EvictionPolicy::TinyLfu => "tinylfu",
     }
 }
 

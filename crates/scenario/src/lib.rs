@@ -16,7 +16,9 @@ mod canonical;
 mod decode;
 pub mod expand;
 pub mod expectation;
+pub mod fault;
 pub mod hardware;
+pub mod interconnect;
 pub mod limit;
 pub mod link;
 mod node;
@@ -32,11 +34,13 @@ pub use expand::{RequestPlan, Start, Workload, expand};
 pub use expectation::{
     CmpOp, Counted, Expectation, FactExpectation, Milestone, OutcomeKind, ReportValue, RequestState,
 };
+pub use fault::{FaultKind, FaultSpec, When};
 pub use hardware::Hardware;
+pub use interconnect::{LinkRate, LinkRates, Links};
 pub use problem::Problem;
 pub use scenario::{
-    ArrivalProcess, BelowScript, InlinePrompt, InlineRequest, InlineStart, Lengths, Scenario, SharedPrefix,
-    Slo, Synthetic, TraceSpec, WorkloadSpec,
+    ArrivalProcess, InlinePrompt, InlineRequest, InlineStart, Lengths, Scenario, SharedPrefix, Slo,
+    Synthetic, TraceSpec, WorkloadSpec,
 };
 pub use set::{default_for_trace, default_text_for_trace, set};
 pub use timing::{Polynomial, Roofline, Timing};

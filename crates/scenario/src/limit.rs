@@ -20,6 +20,30 @@ pub const TIME_MS: f64 = 10.0 * 365.0 * 86_400_000.0;
 pub const TIME_NS: u64 = 10 * 365 * 86_400 * 1_000_000_000;
 /// Most blocks of G1.
 pub const G1_BLOCKS: u64 = 1 << 25;
+/// Most blocks of each tier below G1.
+pub const TIER_BLOCKS: u64 = 1 << 24;
+/// Most batches of a lane under way at once.
+pub const LANE_CONCURRENCY: u64 = 1_024;
+/// Most blocks of a batch.
+pub const BATCH_BLOCKS: u64 = 1 << 16;
+/// Most attempts after a copy has failed.
+pub const RETRIES: u64 = 1_000;
+/// Longest wait of a copy, its stalls and its pins: a day, in milliseconds.
+pub const COPY_TIME_MS: f64 = 86_400_000.0;
+/// Slowest and fastest link, in GB/s (10⁹).
+pub const LINK_GB_PER_S: (f64, f64) = (1e-6, 1e6);
+/// Longest latency of a link: a minute, in microseconds.
+pub const LINK_LATENCY_US: f64 = 6e7;
+/// Most blocks of a chunk of vLLM's CPU tier.
+pub const CHUNK_BLOCKS: u64 = 1_024;
+/// Most hits, or uses, that a policy waits for before it stores a block.
+pub const STORE_HITS: u64 = 1_000;
+/// The TinyLFU sketch counts to here.
+pub const SKETCH_USES: u64 = 15;
+/// Most scheduled faults.
+pub const FAULTS: usize = 256;
+/// Most that a fault slows a copy down.
+pub const SLOW_FACTOR: f64 = 1e6;
 /// Most tokens of a block.
 pub const BLOCK_TOKENS: u64 = 1 << 16;
 /// Most draft tokens of one verification.

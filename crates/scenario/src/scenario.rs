@@ -4,7 +4,9 @@ use tierscope_engine::EngineConfig;
 use tierscope_units::{RequestId, Span, TokenRun};
 
 use crate::expectation::Expectation;
+use crate::fault::FaultSpec;
 use crate::hardware::Hardware;
+use crate::interconnect::Links;
 use crate::timing::Timing;
 use crate::trace::TraceFormat;
 
@@ -22,8 +24,12 @@ pub struct Scenario {
     /// Share of drafts that the model accepts, each behind accepted ones; without meaning unless the engine
     /// speculates.
     pub draft_acceptance: f64,
-    /// What the tier below G1 does; `None` when there is none.
-    pub below: Option<BelowScript>,
+    /// The links between tiers; without meaning unless the engine has tiers.
+    pub links: Links,
+    /// What goes wrong on them.
+    pub faults: Vec<FaultSpec>,
+    /// Bytes of one block of KV: what crosses a link.
+    pub kv_bytes_per_block: u64,
     /// Pass durations.
     pub timing: Timing,
     /// Model and GPU.
@@ -46,15 +52,6 @@ impl Scenario {
             _ => None,
         }
     }
-}
-
-/// A stand-in for the tiers below G1: what the world does with copies to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BelowScript {
-    /// How long a copy takes, whatever its size.
-    pub copy: Span,
-    /// Every so many copies one fails; 0 is none.
-    pub fail_every: u32,
 }
 
 /// Latency limits; a request is good when it meets every one that is set.

@@ -33,7 +33,44 @@ impl Timing {
             Self::Roofline(_) => "roofline (uncalibrated)",
         }
     }
+
+    /// What computing one block of prompt is believed to take, where loading it is weighed against that: its
+    /// share of a pass that computes [`PREFILL_OF_BELIEF`] prompt tokens, or one block where that is longer, and
+    /// nothing else.
+    pub fn recompute_per_block(&self, block_size_tokens: u32) -> Span {
+        let block = block_size_tokens.max(1);
+        let tokens = PREFILL_OF_BELIEF.max(block);
+        let pass = self.prefill_alone_ns(tokens);
+        // Rounded up: tokens × block stays far below 128 bits.
+        let share = (u128::from(pass) * u128::from(block)).div_ceil(u128::from(tokens));
+        Span::from_ns(u64::try_from(share).unwrap_or(u64::MAX))
+    }
+
+    /// A pass of prefill from the beginning of a prompt, by the formulas at the models.
+    fn prefill_alone_ns(&self, tokens: u32) -> u64 {
+        let t = f64::from(tokens);
+        let ms = match self {
+            Self::Fixed { prefill_per_token, overhead, .. } => {
+                let prefill = prefill_per_token.as_ns().saturating_mul(u64::from(tokens));
+                return prefill.saturating_add(overhead.as_ns());
+            }
+            Self::Polynomial(p) => {
+                (p.prefill_quadratic_ms * t + p.prefill_linear_ms) * t + p.prefill_constant_ms
+            }
+            Self::Roofline(r) => {
+                let flops = t * 2.0 * r.active_params + t * (t + 1.0) / 2.0 * r.attention_flops_per_pair;
+                let compute = flops / r.mfu_prefill / r.flops_per_s;
+                let weights = (t * r.active_weight_bytes).min(r.weight_bytes);
+                let memory = weights / (r.bytes_per_s * r.bandwidth_efficiency);
+                r.overhead_ns * 1e-6 + compute.max(memory) * 1e3
+            }
+        };
+        Span::from_ms_f64(ms).as_ns()
+    }
 }
+
+/// Prompt tokens of the pass that [`Timing::recompute_per_block`] divides: a usual chunk.
+pub const PREFILL_OF_BELIEF: u32 = 2_048;
 
 /// Prefill: `quadratic × t² + linear × t + constant` milliseconds, where t is the prompt tokens that the pass
 /// computes; zero when t is zero. Decode: `max(floor, quadratic × u² + linear × u + constant)` milliseconds,

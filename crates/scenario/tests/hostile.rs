@@ -15,6 +15,17 @@ const SYNTHETIC: &str = "{\"tierscope\": 1, \"workload\": {\"kind\": \"synthetic
     \"prompt_tokens\": {\"min\": 5, \"max\": 9}, \"output_tokens\": {\"mean\": 5, \"stddev\": 2}, \"turns\": 3, \"turn_delay_ms\": 1,\n\
     \"shared_prefix\": {\"tokens\": 40, \"groups\": 2}}, \"timing\": {\"model\": \"fixed\", \"decode_ns\": 5}}";
 
+const TIERS: &str = "tierscope = 1\n[workload]\nkind = \"trace\"\nfile = \"t\"\n[g2]\nblocks = 100\neviction = \"tinylfu\"\n[g3]\ngib = 1.5\n\
+    [g4]\nblocks = 5\n[offload]\nstore = \"on_hit\"\nstore_hits = 2\nholds = \"boundary\"\nboundary_blocks = 9\nload = \"sooner\"\n\
+    pin_finished_ms = 3.5\n[lanes.g1_g2]\nmax_concurrent = 2\nfilter = \"frequency\"\nmin_uses = 3\nretries = 2\nbackoff_ms = 1.25\ntimeout_ms = 9\n\
+    [links.pcie]\npreset = \"pcie5\"\n[links.disk]\ndown_gb_per_s = 3.7\nup_gb_per_s = 6.1\nup_with_down_gb_per_s = 2.3\nlatency_us = 81.5\n\
+    [[fault]]\nlane = \"g1_g2\"\nkind = \"stall\"\nstall_ms = 2\nnth = 3\n[[fault]]\nlane = \"g2_g1\"\nkind = \"slow\"\nfactor = 2.5\nrate = 0.01\n\
+    [[fault]]\nlane = \"g3_g2\"\nkind = \"lose\"\nfrom_ms = 5\nuntil_ms = 6.5\n";
+
+const VLLM: &str = "{\"tierscope\": 1, \"workload\": {\"kind\": \"trace\", \"file\": \"t\"}, \"g2\": {\"gib\": 2.5},\n\
+    \"offload\": {\"flavour\": \"vllm\", \"chunk_eviction\": \"arc\", \"store_threshold\": 2, \"blocks_per_chunk\": 4, \"prompt_only\": true},\n\
+    \"lanes\": {\"g2_g1\": {\"flush_after_ms\": 1}}, \"fault\": [{\"lane\": \"g1_g2\", \"kind\": \"corrupt\", \"every\": 5}]}";
+
 const MOONCAKE: &str = "{\"timestamp\": 0, \"input_length\": 600, \"output_length\": 5, \"hash_ids\": [0, 1]}\n\
     {\"timestamp\": 27.5, \"input_length\": 1024, \"output_length\": 52, \"hash_ids\": [0, 2], \"session_id\": \"a\\\"b\"}\n";
 
@@ -101,8 +112,11 @@ fn scenario(text: &str) -> Result<(), TestCaseError> {
             Err(problems) => sound(&problems)?,
         }
     }
-    if let Err(problem) = set(text, "workload.request[0].at_ms = 5") {
-        sound(&[problem])?;
+    for assignment in ["workload.request[0].at_ms = 5", "lanes.g1_g2.max_concurrent = 2", "fault[0].nth = 1"]
+    {
+        if let Err(problem) = set(text, assignment) {
+            sound(&[problem])?;
+        }
     }
     Ok(())
 }
@@ -112,7 +126,7 @@ proptest! {
 
     #[test]
     fn mutated_scenarios_are_read_or_refused(changes in changes()) {
-        for text in [TOML, SYNTHETIC] {
+        for text in [TOML, SYNTHETIC, TIERS, VLLM] {
             scenario(&String::from_utf8_lossy(&mutate(text, &changes)))?;
         }
     }

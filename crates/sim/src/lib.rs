@@ -10,9 +10,12 @@
 
 mod acceptance;
 mod census;
+mod copies;
 mod error;
 mod expect;
+mod fault;
 mod keyframes;
+mod link;
 mod progress;
 mod queue;
 mod run;

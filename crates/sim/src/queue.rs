@@ -1,18 +1,17 @@
 //! What will happen, in one order: time, then rank, then the order of scheduling.
 //!
-//! Ranks follow vLLM's step: the output of a pass is applied, then transfers are reported, then requests arrive,
-//! then cancellations are heard, and only then the next pass is scheduled.
+//! Ranks follow vLLM's step: the output of a pass is applied, then the ends of copies are reported (which the links
+//! know), then requests arrive, then cancellations are heard, and only then the next pass is scheduled.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tierscope_units::{PassId, RequestId, SimTime, TransferId};
+use tierscope_units::{PassId, RequestId, SimTime};
 
 /// Something that will happen. The order of the variants is their rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
     PassEnds(PassId),
-    TransferEnds { transfer: TransferId, succeeded: bool },
     Arrives(RequestId),
     Cancels(RequestId),
 }
@@ -21,7 +20,6 @@ impl Event {
     fn rank(self) -> u8 {
         match self {
             Self::PassEnds(_) => 0,
-            Self::TransferEnds { .. } => 1,
             Self::Arrives(_) => 2,
             Self::Cancels(_) => 3,
         }
@@ -54,10 +52,10 @@ impl Queue {
         }
     }
 
-    /// Whether something happens at `now` that comes before any arrival.
-    pub(crate) fn precedes_arrivals_at(&self, now: SimTime) -> bool {
+    /// Whether a pass ends at `now`: it comes before everything else.
+    pub(crate) fn pass_ends_at(&self, now: SimTime) -> bool {
         let first = self.heap.peek().map(|Reverse((at, _, _, event))| (*at, *event));
-        matches!(first, Some((at, Event::PassEnds(_) | Event::TransferEnds { .. })) if at <= now)
+        matches!(first, Some((at, Event::PassEnds(_))) if at <= now)
     }
 
     /// Every event to come, in order.

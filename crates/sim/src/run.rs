@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tierscope_engine::FactLog;
+use tierscope_engine::{EngineConfig, FactLog};
 use tierscope_report::{
     Census, FoldSetup, Folds, Header, InfiniteCache, Outcome, Report, SloLimits, infinite_cache,
 };
@@ -54,6 +54,8 @@ impl Run {
             }),
             block_size_tokens: scenario.engine.block_size_tokens,
             g1_blocks: scenario.engine.g1_blocks,
+            tier_blocks: tier_blocks(&scenario.engine),
+            kv_bytes_per_block: scenario.kv_bytes_per_block,
             requests: workload.requests.len() as u32,
         };
         let header = Header {
@@ -157,6 +159,12 @@ impl Run {
         }
         state
     }
+}
+
+/// Blocks of G2, G3 and G4; 0 where there is no such tier.
+fn tier_blocks(engine: &EngineConfig) -> [u32; 3] {
+    let Some(tiers) = &engine.tiers else { return [0; 3] };
+    [Some(tiers.g2), tiers.g3, tiers.g4].map(|tier| tier.map_or(0, |tier| tier.blocks))
 }
 
 /// What a cache without limits would have hit, by the workload's own content blocks.

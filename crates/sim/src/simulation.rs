@@ -3,11 +3,14 @@
 
 use std::sync::Arc;
 
-use tierscope_engine::{Arrival, Command, Engine, Fact, FactLog, Input, OffloadPlan, Rank};
-use tierscope_scenario::{BelowScript, Scenario, Timing, Workload};
-use tierscope_units::{Idx, RequestId, SimTime, Span};
+use std::collections::BTreeSet;
+
+use tierscope_engine::{Arrival, Command, Engine, Fact, FactLog, Input, PassPlan, Rank};
+use tierscope_scenario::{Scenario, Timing, Workload};
+use tierscope_units::{Idx, RequestId, SimTime, Span, TransferId};
 
 use crate::acceptance::Acceptance;
+use crate::copies::Copies;
 use crate::error::RunError;
 use crate::progress::Circles;
 use crate::queue::{Event, Queue};
@@ -23,7 +26,10 @@ pub struct Simulation {
     workload: Arc<Workload>,
     timing: Arc<Timing>,
     acceptance: Option<Acceptance>,
-    below: Option<BelowScript>,
+    copies: Copies,
+    /// Copies that have to end before the pass that is held begins.
+    awaited: BTreeSet<TransferId>,
+    held_pass: Option<PassPlan>,
     now: SimTime,
     /// When the worker is done with the passes that were started.
     busy_until: SimTime,
@@ -65,7 +71,9 @@ impl Simulation {
             timing: Arc::new(scenario.timing.clone()),
             workload,
             acceptance: Acceptance::of(scenario),
-            below: scenario.below,
+            copies: Copies::new(scenario),
+            awaited: BTreeSet::new(),
+            held_pass: None,
             now: SimTime::ZERO,
             busy_until: SimTime::ZERO,
             circles: Circles::default(),
@@ -116,17 +124,22 @@ impl Simulation {
 
     /// When the next instant is.
     pub fn next_time(&self) -> Option<SimTime> {
-        match (self.queue.next_time(), self.source.next_time()) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        let times =
+            [self.queue.next_time(), self.source.next_time(), self.copies.next_time(), self.engine.next_wake()];
+        // What was due in the past is due now.
+        times.into_iter().flatten().min().map(|next| next.max(self.now))
+    }
+
+    /// Bytes that the links have moved, down and up: PCIe, disk, object store.
+    pub fn moved_bytes(&self) -> [(u64, u64); 3] {
+        self.copies.moved_bytes()
     }
 
     /// Requests that are scheduled to arrive, with the time of each, in order; not those that follow others.
     pub fn arrivals_to_come(&self) -> impl Iterator<Item = (SimTime, RequestId)> {
         self.queue.iter().filter_map(|(at, event)| match event {
             Event::Arrives(request) => Some((at, request)),
-            Event::PassEnds(_) | Event::TransferEnds { .. } | Event::Cancels(_) => None,
+            Event::PassEnds(_) | Event::Cancels(_) => None,
         })
     }
 
@@ -147,8 +160,7 @@ impl Simulation {
         };
         self.now = now;
         loop {
-            while let Some(event) = self.pop_event() {
-                self.apply(event)?;
+            while self.apply_next()? {
                 self.show_facts(&mut sink);
                 self.start_followers()?;
             }
@@ -162,11 +174,28 @@ impl Simulation {
         }
     }
 
-    /// The next event at this instant: passes end first, then requests arrive, then cancellations are heard.
+    /// Applies the next thing at this instant: passes end first, then copies, then requests arrive, then
+    /// cancellations are heard.
+    fn apply_next(&mut self) -> Result<bool, RunError> {
+        if !self.queue.pass_ends_at(self.now)
+            && let Some((transfer, end)) = self.copies.pop_at(self.now)
+        {
+            self.engine
+                .handle(self.now, Input::TransferEnded { transfer, end })
+                .expect("the world reports what the engine asked for, once");
+            self.release_pass(transfer)?;
+            return Ok(true);
+        }
+        match self.pop_event() {
+            Some(event) => self.apply(event).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
     fn pop_event(&mut self) -> Option<Event> {
         if let Some(at) = self.source.next_time()
             && at <= self.now
-            && !self.queue.precedes_arrivals_at(self.now)
+            && !self.queue.pass_ends_at(self.now)
         {
             return self.source.pop_at(self.now).map(Event::Arrives);
         }
@@ -181,7 +210,6 @@ impl Simulation {
                 let sampled = self.acceptance.as_mut().map_or(&[][..], |model| model.sample(rows));
                 Input::PassEnded { pass, sampled }
             }
-            Event::TransferEnds { transfer, succeeded } => Input::TransferEnded { transfer, succeeded },
             Event::Cancels(request) => Input::Cancel(request),
             Event::Arrives(request) => {
                 let plan = &self.workload.requests[request.index()];
@@ -204,25 +232,43 @@ impl Simulation {
     }
 
     fn obey(&mut self, command: Command) -> Result<(), RunError> {
-        let plan = match command {
-            Command::StartPass(plan) => plan,
-            Command::StartOffload(plan) => return self.start_offload(plan),
-            Command::PollAgain => return Ok(()),
-        };
+        match command {
+            Command::StartPass(plan) if self.awaited.is_empty() => return self.start_pass(plan),
+            Command::StartPass(plan) => self.held_pass = Some(plan),
+            Command::StartCopy(plan) => self.copies.start(self.now, &plan),
+            Command::CancelCopy(transfer) => {
+                self.copies.cancel(self.now, transfer);
+                return self.release_pass(transfer);
+            }
+            Command::AwaitCopy(transfer) => {
+                if self.copies.is_under_way(transfer) {
+                    self.awaited.insert(transfer);
+                }
+            }
+            Command::PollAgain => {}
+        }
+        Ok(())
+    }
+
+    /// A copy is over: the pass that waited for it begins, if it waits for nothing else.
+    fn release_pass(&mut self, transfer: TransferId) -> Result<(), RunError> {
+        self.awaited.remove(&transfer);
+        match self.held_pass.take() {
+            Some(plan) if self.awaited.is_empty() => self.start_pass(plan),
+            held => {
+                self.held_pass = held;
+                Ok(())
+            }
+        }
+    }
+
+    fn start_pass(&mut self, plan: PassPlan) -> Result<(), RunError> {
         // Under asynchronous scheduling a pass is handed over while another runs; it begins when that ends.
         let begins = self.now.max(self.busy_until);
         let ends = timing::duration(&self.timing, &plan).and_then(|span| begins.checked_add(span));
         let ends = ends.ok_or(RunError::PassPastEndOfTime(plan.pass))?;
         self.busy_until = ends;
         self.queue.push(ends, Event::PassEnds(plan.pass));
-        Ok(())
-    }
-
-    fn start_offload(&mut self, plan: OffloadPlan) -> Result<(), RunError> {
-        let below = self.below.expect("copies go to a tier below");
-        let ends = self.now.checked_add(below.copy).ok_or(RunError::TransferPastEndOfTime(plan.transfer))?;
-        let fails = below.fail_every > 0 && (plan.transfer.0 + 1).is_multiple_of(u64::from(below.fail_every));
-        self.queue.push(ends, Event::TransferEnds { transfer: plan.transfer, succeeded: !fails });
         Ok(())
     }
 

@@ -13,7 +13,7 @@ impl BlockPool {
     pub(crate) fn grow(&mut self, more: u32) {
         let (old, new) = (self.capacity(), self.capacity() + more);
         let empty =
-            Slot { hash: SequenceHash(0), refs: 0, prev: NONE, next: NONE, link: NONE, tag: Tag::Free, read: false, uses: 0 };
+            Slot { hash: SequenceHash(0), refs: 0, prev: NONE, next: NONE, link: NONE, tag: Tag::Free, read: false, sent: false, uses: 0 };
         self.slots.resize(new as usize, empty);
         self.free.splice(0..0, (old..new).rev().map(SlotId));
         self.index = HashIndex::for_slots(new);
@@ -33,6 +33,7 @@ impl BlockPool {
             return false;
         }
         s.read = true;
+        s.sent = true;
         if s.tag == Tag::Cached {
             s.tag = Tag::Reading;
             self.cached -= 1;

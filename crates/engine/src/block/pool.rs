@@ -61,6 +61,8 @@ pub(crate) struct Slot {
     pub(crate) tag: Tag,
     /// A copy to a lower tier reads it: it is not reused before that ends (rule L6).
     pub(crate) read: bool,
+    /// Its content was copied down since it is here.
+    pub(crate) sent: bool,
     /// How often its content was found here.
     pub(crate) uses: u16,
 }
@@ -91,7 +93,7 @@ pub struct BlockPool {
 impl BlockPool {
     pub(crate) fn new(capacity: u32, caching: bool, eviction: EvictionPolicy) -> Self {
         let empty =
-            Slot { hash: SequenceHash(0), refs: 0, prev: NONE, next: NONE, link: NONE, tag: Tag::Free, read: false, uses: 0 };
+            Slot { hash: SequenceHash(0), refs: 0, prev: NONE, next: NONE, link: NONE, tag: Tag::Free, read: false, sent: false, uses: 0 };
         Self {
             slots: vec![empty; capacity as usize],
             free: (0..capacity).rev().map(SlotId).collect(),
@@ -165,7 +167,8 @@ impl BlockPool {
     /// Free and cached slots in the order in which they will be taken.
     pub fn take_order(&self) -> Vec<SlotId> {
         let mut order: Vec<SlotId> = self.free.iter().rev().copied().collect();
-        order.extend(self.evictor.order(&self.slots));
+        let cached = self.evictor.order(&self.slots);
+        order.extend(cached.into_iter().filter(|slot| self.slots[slot.index()].tag == Tag::Cached));
         order
     }
 
@@ -196,6 +199,7 @@ impl BlockPool {
         let hash = std::mem::take(&mut s.hash);
         s.link = NONE;
         s.uses = 0;
+        s.sent = false;
         self.evictor.unregistered(&self.slots, slot);
         BlockRef { slot, hash }
     }

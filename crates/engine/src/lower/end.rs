@@ -63,8 +63,9 @@ impl Engine {
             let Some(batch) = lower.batches.get_mut(&transfer) else { continue };
             batch.timer = None;
             if batch.phase == Phase::Queued {
+                // To the front: it has its slots, which those behind it may be waiting for.
                 let lane = batch.lane;
-                lower.lanes[lane.index()].queue.push_back(transfer);
+                lower.lanes[lane.index()].queue.push_front(transfer);
             } else {
                 lower.to_cancel.push(transfer);
                 self.fail_copy(now, transfer, CopyFailure::TimedOut);

@@ -51,6 +51,7 @@ impl Lower {
         let state = &mut self.lanes[lane.index()];
         if let Some((transfer, _)) = state.collecting.take() {
             state.queue.push_back(transfer);
+            self.stirred = true;
         }
     }
 
@@ -132,10 +133,17 @@ impl Engine {
     /// Closes collectors that are full enough, and starts what has a permit: the next copy to
     /// hand out, or `None` when no lane can start one.
     pub(crate) fn pump(&mut self, now: SimTime) -> Option<CopyPlan> {
-        let lower = self.lower.as_mut()?;
-        if !lower.stirred {
-            return None;
+        // What ends without a copy may make room for what was tried before it: until nothing changes.
+        while std::mem::take(&mut self.lower.as_mut()?.stirred) {
+            if let Some(plan) = self.pump_lanes(now) {
+                self.lower.as_mut()?.stirred = true;
+                return Some(plan);
+            }
         }
+        None
+    }
+
+    fn pump_lanes(&mut self, now: SimTime) -> Option<CopyPlan> {
         for lane in Lane::ALL {
             let lower = self.lower.as_mut()?;
             if lower.lanes[lane.index()].collecting.is_some_and(|(_, at)| at <= now) {
@@ -149,9 +157,6 @@ impl Engine {
                     Start::Waits => break,
                 }
             }
-        }
-        if let Some(lower) = &mut self.lower {
-            lower.stirred = false;
         }
         None
     }

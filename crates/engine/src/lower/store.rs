@@ -1,6 +1,6 @@
 //! When blocks of G1 are copied down before they are evicted (rule P1).
 
-use tierscope_units::{SimTime, SlotId};
+use tierscope_units::{Idx as _, SimTime, SlotId};
 
 use super::batch::{Cause, Hold, Move, NO_SLOT};
 use super::config::{Flavour, Holds, Store};
@@ -48,7 +48,10 @@ impl Engine {
         let count = blocks.saturating_sub(spare).min(self.pool.cached) as usize;
         let next: Vec<SlotId> = self.pool.next_victims(count);
         for slot in next {
-            self.store_slot(now, slot, Cause::Boundary);
+            // Once for each stay in G1: a G2 smaller than the boundary would send the same blocks for ever.
+            if !self.pool.slots[slot.index()].sent {
+                self.store_slot(now, slot, Cause::Boundary);
+            }
         }
     }
 

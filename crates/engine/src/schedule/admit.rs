@@ -5,7 +5,7 @@ use tierscope_units::SimTime;
 use super::Draft;
 use super::acquire::Outcome;
 use crate::block::evict::Evict as _;
-use crate::config::{Acquisition, Admission, Fidelity};
+use crate::config::{Acquisition, Admission, Fidelity, SchedulingPolicy};
 use crate::fact::{Caller, Fact, Loaded};
 use crate::lower::config::OnboardGate;
 use crate::lower::{Dependency, Plan};
@@ -128,7 +128,12 @@ impl Engine {
             Some(OnboardGate::LoadedPart) | None => (0, false),
             Some(OnboardGate::FullPrompt) => {
                 let others = self.still_needed();
-                ((rest + watermark).max(others), others > rest + watermark)
+                match self.config.policy {
+                    // Those before it in the line end without it, and then it does.
+                    SchedulingPolicy::Fcfs => ((rest + watermark).max(others), others > rest + watermark),
+                    // It may come to stand before them: all of them have to fit together.
+                    SchedulingPolicy::Priority => (rest + watermark + others, others > 0),
+                }
             }
         };
         match self.transact(now, live, blocks, keep_free, Caller::Onboard) {
@@ -153,14 +158,26 @@ impl Engine {
     /// so that each of them can end (as vLLM does).
     fn still_needed(&self) -> u32 {
         let block = self.config.block_size_tokens;
+        let spare = self.spare_tokens();
         let running = self.running.iter().copied().filter(|&live| self.requests.get(live).prefill_chunk);
-        running
+        let needed = running
             .chain(self.holding.iter())
             .map(|live| {
                 let r = self.requests.get(live);
-                r.tokens.min(self.config.max_model_len).div_ceil(block).saturating_sub(r.blocks.len() as u32)
+                let whole = r.tokens.min(self.config.max_model_len) + spare;
+                whole.div_ceil(block).saturating_sub(r.blocks.len() as u32)
             })
-            .sum()
+            .sum::<u32>();
+        // Alone, it needs no more than what its arrival was measured by (rule S4).
+        if needed > 0 { needed + spare.div_ceil(block) } else { 0 }
+    }
+
+    /// Tokens of room that a row takes beyond those that it knows, when it verifies drafts.
+    fn spare_tokens(&self) -> u32 {
+        match self.config.draft_tokens() {
+            0 => 0,
+            drafts => 1 + drafts + self.config.lookahead_tokens(),
+        }
     }
 
     fn try_compute(

@@ -1,8 +1,8 @@
 //! The `[engine]` table.
 
 use tierscope_engine::{
-    Acquisition, Admission, Below, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, HashDeletion,
-    Presence, SchedulingPolicy, Speculation, Victim,
+    Acquisition, Admission, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, HashDeletion,
+    SchedulingPolicy, Speculation, Victim,
 };
 use tierscope_units::Bytes;
 
@@ -11,10 +11,16 @@ use super::fields::Fields;
 use crate::hardware::{Hardware, NoRoom};
 use crate::limit;
 use crate::problem::Problems;
-use crate::scenario::BelowScript;
 
 /// A round figure: published acceptance rates lie between 0.6 and 0.8.
 pub(crate) const DEFAULT_DRAFT_ACCEPTANCE: f64 = 0.7;
+
+/// The words for orders of eviction, of every tier.
+pub(crate) const EVICTIONS: [(&str, EvictionPolicy); 3] = [
+    ("lru", EvictionPolicy::Lru),
+    ("lineage", EvictionPolicy::Lineage),
+    ("tinylfu", EvictionPolicy::TinyLfu),
+];
 
 const KEY: &str = "engine.g1_blocks";
 
@@ -62,27 +68,8 @@ fn set_g1_and_limits(engine: &mut EngineConfig, fields: &Fields<'_>) {
     set(&mut engine.g1_blocks, fields.count("g1_blocks", 1, limit::G1_BLOCKS));
 }
 
-/// The `[below]` table: a stand-in for the tiers below G1.
-pub(crate) fn below(engine: &mut EngineConfig, fields: Fields<'_>) -> BelowScript {
-    let presences = [("copied", Presence::Copied), ("always", Presence::Always), ("never", Presence::Never)];
-    let presence = fields.word("present", &presences).unwrap_or(Presence::Copied);
-    if !fields.has("copy_ms") {
-        fields.missing("copy_ms", "how long a copy takes, in milliseconds", "add copy_ms = 5");
-    }
-    let copy = fields.milliseconds("copy_ms").unwrap_or_default();
-    let fail_every = fields.count("fail_every", 0, limit::REQUESTS).unwrap_or(0);
-    fields.close();
-    engine.below = Some(Below { presence, copy_estimate: copy });
-    BelowScript { copy, fail_every }
-}
-
 fn set_policies(engine: &mut EngineConfig, fields: &Fields<'_>) {
-    let orders = [
-        ("lru", EvictionPolicy::Lru),
-        ("lineage", EvictionPolicy::Lineage),
-        ("tinylfu", EvictionPolicy::TinyLfu),
-    ];
-    engine.eviction = fields.word("eviction", &orders).unwrap_or(engine.eviction);
+    engine.eviction = fields.word("eviction", &EVICTIONS).unwrap_or(engine.eviction);
     let policies = [("fcfs", SchedulingPolicy::Fcfs), ("priority", SchedulingPolicy::Priority)];
     engine.policy = fields.word("policy", &policies).unwrap_or(engine.policy);
     let fidelities = [("mended", Fidelity::Mended), ("exact", Fidelity::Exact)];

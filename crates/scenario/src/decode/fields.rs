@@ -163,9 +163,24 @@ impl<'n> Fields<'n> {
         self.number(name, 0.0, limit::TIME_MS).map(Span::from_ms_f64)
     }
 
+    /// Milliseconds of what a copy waits for or takes: at most a day.
+    pub(crate) fn copy_milliseconds(&self, name: &'static str) -> Option<Span> {
+        self.number(name, 0.0, limit::COPY_TIME_MS).map(Span::from_ms_f64)
+    }
+
+    /// The same of a limit, which cannot be zero.
+    pub(crate) fn copy_limit_milliseconds(&self, name: &'static str) -> Option<Span> {
+        self.number(name, 0.000_001, limit::COPY_TIME_MS).map(Span::from_ms_f64)
+    }
+
     /// Whole nanoseconds.
     pub(crate) fn nanoseconds(&self, name: &'static str) -> Option<Span> {
         self.whole(name, 0, limit::TIME_NS).map(Span::from_ns)
+    }
+
+    /// The table called `name`; `None`, reported where it stands and is none.
+    pub(crate) fn table(&self, name: &'static str) -> Option<Self> {
+        Self::open(&self.entry(name)?.node, &self.key(name), self.problems)
     }
 
     /// The items of an array.

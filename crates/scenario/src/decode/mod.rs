@@ -3,10 +3,14 @@
 
 pub(crate) mod engine;
 pub(crate) mod expect;
+pub(crate) mod faults;
 pub(crate) mod fields;
 pub(crate) mod hardware;
+pub(crate) mod lanes;
+pub(crate) mod links;
 pub(crate) mod requests;
 pub(crate) mod synthetic;
+pub(crate) mod tiers;
 pub(crate) mod timing;
 pub(crate) mod workload;
 
@@ -49,8 +53,9 @@ pub(crate) fn scenario(root: &Node, problems: &Problems<'_>) -> Option<Scenario>
         let at = fields.entry("hardware").map_or(fields.at, |entry| entry.at);
         engine::derive_g1(&mut engine, &hardware, problems, at, &mut notes);
     }
-    let below_table = fields.entry("below").and_then(|entry| Fields::open(&entry.node, "below", problems));
-    let below = below_table.map(|table| engine::below(&mut engine, table));
+    let kv_bytes_per_block = hardware.kv_bytes_per_token.saturating_mul(u64::from(engine.block_size_tokens));
+    let tiers::Decoded { tiers, links, faults } = tiers::decode(&fields, kv_bytes_per_block, &mut notes);
+    engine.tiers = tiers;
     let timing_table = fields.entry("timing").and_then(|entry| Fields::open(&entry.node, "timing", problems));
     let timing = timing::decode(timing_table, &hardware, &mut notes);
     let workload = workload_table(&fields, &engine, &mut notes);
@@ -64,13 +69,18 @@ pub(crate) fn scenario(root: &Node, problems: &Problems<'_>) -> Option<Scenario>
     }
     let (timing, workload) = (timing?, workload?);
     let defaults = notes.0;
+    if let Some(tiers) = &mut engine.tiers {
+        tiers.recompute_estimate = timing.recompute_per_block(engine.block_size_tokens);
+    }
     Some(Scenario {
         title,
         lesson,
         seed,
         engine,
         draft_acceptance,
-        below,
+        links,
+        faults,
+        kv_bytes_per_block,
         timing,
         hardware,
         workload,

@@ -86,7 +86,7 @@ struct World {
 impl World {
     fn new(policy: EvictionPolicy) -> Self {
         let free =
-            Slot { hash: SequenceHash(0), refs: 0, prev: NONE, next: NONE, link: NONE, tag: Tag::Free, read: false, uses: 0 };
+            Slot { hash: SequenceHash(0), refs: 0, prev: NONE, next: NONE, link: NONE, tag: Tag::Free, read: false, sent: false, uses: 0 };
         Self {
             slots: vec![free; SLOTS as usize],
             evictor: Evictor::new(policy, SLOTS),

@@ -1,0 +1,116 @@
+//! What the world does with copies between tiers: they cross contended links, and some of them go wrong.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+
+use tierscope_engine::{CopyFailure, CopyPlan, Lane};
+use tierscope_scenario::{LinkRate, LinkRates, Scenario};
+use tierscope_units::{SimTime, TransferId};
+
+use crate::fault::{Fate, Faults};
+use crate::link::{Direction, Link, LinkSpec, Rate};
+
+/// Links between tiers, by [`link_of`].
+const LINKS: usize = 3;
+
+/// Copies under way and the links that they cross.
+#[derive(Clone)]
+pub(crate) struct Copies {
+    links: [Link; LINKS],
+    faults: Faults,
+    bytes_per_block: u64,
+    /// By copy: its link, and how it will end.
+    under_way: BTreeMap<TransferId, (usize, Fate)>,
+    /// Copies that have ended and are not reported yet, the next one last.
+    ended: Vec<TransferId>,
+}
+
+/// The link that a lane crosses: PCIe, disk, object store.
+const fn link_of(lane: Lane) -> usize {
+    match lane {
+        Lane::G1ToG2 | Lane::G2ToG1 => 0,
+        Lane::G2ToG3 | Lane::G3ToG2 => 1,
+        Lane::G2ToG4 | Lane::G4ToG2 => 2,
+    }
+}
+
+fn spec_of(rates: &LinkRates) -> LinkSpec {
+    let rate = |rate: LinkRate| Rate {
+        alone_bytes_per_s: NonZeroU64::new(rate.alone_bytes_per_s).unwrap_or(NonZeroU64::MIN),
+        both_bytes_per_s: NonZeroU64::new(rate.both_bytes_per_s).unwrap_or(NonZeroU64::MIN),
+        latency: rate.latency,
+    };
+    LinkSpec { down: rate(rates.down), up: rate(rates.up) }
+}
+
+impl Copies {
+    pub(crate) fn new(scenario: &Scenario) -> Self {
+        let links = scenario.links;
+        Self {
+            links: [links.pcie, links.disk, links.object].map(|rates| Link::new(spec_of(&rates))),
+            faults: Faults::new(&scenario.faults, scenario.seed),
+            bytes_per_block: scenario.kv_bytes_per_block,
+            under_way: BTreeMap::new(),
+            ended: Vec::new(),
+        }
+    }
+
+    /// Whether a copy is under way.
+    pub(crate) fn is_under_way(&self, transfer: TransferId) -> bool {
+        self.under_way.contains_key(&transfer)
+    }
+
+    /// A copy begins.
+    pub(crate) fn start(&mut self, now: SimTime, plan: &CopyPlan) {
+        let verdict = self.faults.next(plan.lane.index() as u8, now);
+        let bytes = u128::from(plan.blocks) * u128::from(self.bytes_per_block);
+        let slowed = bytes * u128::from(verdict.slow_milli) / 1_000;
+        let bytes = u64::try_from(slowed).unwrap_or(u64::MAX);
+        let direction = if plan.lane.is_down() { Direction::Down } else { Direction::Up };
+        let link = link_of(plan.lane);
+        self.links[link].start(now, plan.transfer, direction, bytes, verdict.stall);
+        self.under_way.insert(plan.transfer, (link, verdict.fate));
+    }
+
+    /// Nobody wants a copy's end any more.
+    pub(crate) fn cancel(&mut self, now: SimTime, transfer: TransferId) {
+        if let Some((link, _)) = self.under_way.remove(&transfer) {
+            self.links[link].cancel(now, transfer);
+        }
+    }
+
+    /// When something changes on a link.
+    pub(crate) fn next_time(&self) -> Option<SimTime> {
+        self.links.iter().filter_map(Link::next_time).min()
+    }
+
+    /// The next copy that has ended at `now`, in the order of their numbers, with how.
+    pub(crate) fn pop_at(&mut self, now: SimTime) -> Option<(TransferId, Result<(), CopyFailure>)> {
+        if self.ended.is_empty() && self.next_time().is_some_and(|next| next <= now) {
+            let mut ended = Vec::new();
+            for link in &mut self.links {
+                link.advance(now, &mut ended);
+            }
+            ended.sort_unstable();
+            self.ended.extend(ended.iter().rev().map(|(_, transfer)| *transfer));
+        }
+        while let Some(transfer) = self.ended.pop() {
+            match self.under_way.remove(&transfer) {
+                Some((_, Fate::Completes)) => return Some((transfer, Ok(()))),
+                Some((_, Fate::Fails)) => return Some((transfer, Err(CopyFailure::Executor))),
+                Some((_, Fate::Corrupt)) => return Some((transfer, Err(CopyFailure::Corrupt))),
+                // Its end is never reported; the lane's time-out has to notice.
+                Some((_, Fate::Lost)) | None => {}
+            }
+        }
+        None
+    }
+
+    /// What the links have moved, for charts: bytes down and up, by link.
+    pub(crate) fn moved_bytes(&self) -> [(u64, u64); LINKS] {
+        [0, 1, 2].map(|link| {
+            let link = &self.links[link];
+            (link.moved_bytes(Direction::Down), link.moved_bytes(Direction::Up))
+        })
+    }
+}
