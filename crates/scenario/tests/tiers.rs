@@ -272,8 +272,8 @@ fn beliefs_follow_from_links_and_timing() {
     assert_eq!(estimate(Lane::G3ToG2), of(80_000, 174_763));
     assert_eq!(estimate(Lane::G4ToG2), of(30_000_000, 524_288));
     let recompute = |text: &str| tiers(&scenario(text)).recompute_estimate.as_ns();
-    // (4.209989e-07·2048² + 1.518344e-02·2048 + 16.50142) ms ÷ 512 blocks = 49.3629086… ms ÷ 512
-    assert_eq!(recompute(FULL), 96_413);
+    // (4.209989e-07·2048² + 1.518344e-02·2048 + 16.50142) ms ÷ 512 blocks = 49.362902… ms ÷ 512
+    assert_eq!(recompute(FULL), 96_412);
     let fixed =
         "[timing]\nmodel = 'fixed'\nprefill_per_token_ns = 100\noverhead_ns = 2048\n[g2]\nblocks = 1\n";
     // (2048 + 2048·100) ns ÷ 512 blocks
@@ -474,7 +474,9 @@ fn tables_below_g1_need_their_tiers() {
 
 #[test]
 fn sizes_of_tiers_are_checked() {
-    refused("[g2]\n[g3]\nblocks = 1\ngib = 2\n[g4]\nblocks = 16777217\n", expect![[r#"
+    refused(
+        "[g2]\n[g3]\nblocks = 1\ngib = 2\n[g4]\nblocks = 16777217\n",
+        expect![[r#"
         error: g2.blocks: found no such key, expected how large the tier is
           --> scenario:7:1
           mend: add blocks = 1000, or gib = 64.0
@@ -483,8 +485,11 @@ fn sizes_of_tiers_are_checked() {
           mend: remove one of the two
         error: g4.blocks: found 16777217, expected a whole number from 1 to 16777216
           --> scenario:12:10
-          mend: write 16777216 or less"#]]);
-    refused("[g2]\ngib = 0.0001\neviction = 'lfu'\n[g3]\ngib = 1e9\n[g4]\nblocks = 0\n", expect![[r#"
+          mend: write 16777216 or less"#]],
+    );
+    refused(
+        "[g2]\ngib = 0.0001\neviction = 'lfu'\n[g3]\ngib = 1e9\n[g4]\nblocks = 0\n",
+        expect![[r#"
         error: g2.gib: found 0.0001, expected room for 1 to 16777216 blocks of 512.0 KiB
           --> scenario:8:7
           mend: write a larger number, or blocks
@@ -496,7 +501,8 @@ fn sizes_of_tiers_are_checked() {
           mend: write a smaller number, or blocks
         error: g4.blocks: found 0, expected a whole number from 1 to 16777216
           --> scenario:13:10
-          mend: write 1 or more"#]]);
+          mend: write 1 or more"#]],
+    );
 }
 
 #[test]
@@ -663,8 +669,11 @@ fn faults_say_what_goes_wrong_and_when() {
               mend: write 1 or more"#]],
     );
     let many = "[[fault]]\nlane = 'g1_g2'\nkind = 'fail'\nnth = 1\n".repeat(257);
-    refused(&format!("[g2]\nblocks = 2\n{many}"), expect![[r#"
+    refused(
+        &format!("[g2]\nblocks = 2\n{many}"),
+        expect![[r#"
         error: fault: found an array of 257, expected at most 256 faults
           --> scenario:9:1
-          mend: use every, rate or from_ms"#]]);
+          mend: use every, rate or from_ms"#]],
+    );
 }

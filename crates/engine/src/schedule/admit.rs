@@ -32,7 +32,6 @@ impl Engine {
     /// Admits from the head of the line while budget, batch and pool allow.
     pub(crate) fn schedule_waiting(&mut self, now: SimTime, draft: &mut Draft) {
         let most = self.config.max_num_active_seqs.unwrap_or(self.config.max_num_seqs);
-        let mut passed_over = std::mem::take(&mut self.scratch.passed_over);
         while draft.budget > 0
             && draft.input > self.config.draft_slots()
             && (self.running.len() as u32) < most
@@ -50,10 +49,11 @@ impl Engine {
                     self.deferred += u32::from(!r.deferred);
                     r.deferred = true;
                     self.pop_line(live);
-                    passed_over.push(live);
+                    self.scratch.passed_over.push(live);
                 }
             }
         }
+        let mut passed_over = std::mem::take(&mut self.scratch.passed_over);
         for live in passed_over.drain(..).rev() {
             let r = self.requests.get(live);
             let line = if r.phase == Phase::Loading { &mut self.holding } else { &mut self.waiting };
@@ -115,7 +115,7 @@ impl Engine {
 
     /// Reserves slots for `blocks` blocks that lie below, behind the hits, and starts to load them (rule T7).
     fn try_load(&mut self, now: SimTime, live: Live, blocks: u32) -> Tried {
-        let seats = (self.running.len() + self.holding.len()) as u32;
+        let seats = (self.running.len() + self.holders().count()) as u32;
         if seats >= self.config.max_num_active_seqs.unwrap_or(self.config.max_num_seqs) {
             return Tried::Refused;
         }
@@ -154,6 +154,12 @@ impl Engine {
         Tried::Admitted
     }
 
+    /// Requests that hold blocks and wait, those that this scan has passed over among them.
+    fn holders(&self) -> impl Iterator<Item = Live> {
+        let passed_over = self.scratch.passed_over.iter().copied();
+        self.holding.iter().chain(passed_over.filter(|&live| self.requests.get(live).phase == Phase::Loading))
+    }
+
     /// Blocks that prompts under way, running or loading, still need: who reserves beside them leaves these free,
     /// so that each of them can end (as vLLM does).
     fn still_needed(&self) -> u32 {
@@ -161,7 +167,7 @@ impl Engine {
         let spare = self.spare_tokens();
         let running = self.running.iter().copied().filter(|&live| self.requests.get(live).prefill_chunk);
         let needed = running
-            .chain(self.holding.iter())
+            .chain(self.holders())
             .map(|live| {
                 let r = self.requests.get(live);
                 let whole = r.tokens.min(self.config.max_model_len) + spare;

@@ -111,7 +111,7 @@ impl Share {
         // The first whole `ns` with `received_in(ns) > before`. As `received_in` rounds up, that is the first with
         // `rate × ns ÷ slowness > before`. Whole bytes and fraction apart, no product leaves u128.
         let byte_ns =
-            (before >> PLACES) * self.slowness() + 0;
+            (before >> PLACES) * self.slowness() + (((before & FRACTION) * self.slowness()) >> PLACES);
         let ns = byte_ns / u128::from(self.bytes_per_s.get()) + 1;
         self.changed.checked_add(Span::from_ns(u64::try_from(ns).ok()?))
     }
