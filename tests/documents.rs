@@ -17,10 +17,17 @@ fn keys(text: &str) -> Vec<String> {
 fn every_key_of_a_scenario_is_documented() {
     const ODD: &str = "qqqqqqqqqqqq = 1";
     let hardware = "[hardware]\nmodel = \"llama-3.1-8b\"\ngpu = \"h100-sxm\"\n";
+    let g2 = "[g2]\nblocks = 1\n";
     let tables = [
         format!("tierscope = 1\n{ODD}\n"),
         format!("[engine]\n{ODD}\n"),
-        format!("[below]\ncopy_ms = 1\n{ODD}\n"),
+        format!("[g2]\nblocks = 1\n{ODD}\n"),
+        format!("{g2}[offload]\n{ODD}\n"),
+        format!("{g2}[lanes]\n{ODD}\n"),
+        format!("{g2}[lanes.g1_g2]\n{ODD}\n"),
+        format!("{g2}[links]\n{ODD}\n"),
+        format!("{g2}[links.pcie]\n{ODD}\n"),
+        format!("{g2}[[fault]]\n{ODD}\n"),
         format!("[hardware]\n{ODD}\n"),
         format!("[slo]\n{ODD}\n"),
         format!("[expect]\n{ODD}\n"),

@@ -75,17 +75,7 @@ pub fn write_fact(out: &mut String, at: SimTime, fact: &Fact, log: &FactLog) {
             line.number("lost_tokens", lost_tokens);
             line.number("released_blocks", released);
         }
-        Fact::PassStarted(start) => line.pass(start),
-        Fact::Prefilled { request, tokens, computed_before, recomputed } => {
-            line.number("request", request.0);
-            line.number("tokens", tokens);
-            line.number("computed_before_tokens", computed_before);
-            line.number("recomputed_tokens", recomputed);
-        }
-        Fact::PassEnded { worker, pass } => {
-            line.number("worker", worker.0);
-            line.number("pass", pass.0);
-        }
+        Fact::PassStarted(_) | Fact::Prefilled { .. } | Fact::PassEnded { .. } => line.pass(fact),
         Fact::FirstToken { request } | Fact::SecondToken { request } => line.number("request", request.0),
         Fact::Finished { request, output_tokens } | Fact::Cancelled { request, output_tokens } => {
             line.number("request", request.0);
@@ -232,7 +222,25 @@ impl Line<'_> {
         }
     }
 
-    fn pass(&mut self, start: PassStart) {
+    /// A pass and its rows.
+    fn pass(&mut self, fact: &Fact) {
+        match *fact {
+            Fact::PassStarted(start) => self.pass_started(start),
+            Fact::Prefilled { request, tokens, computed_before, recomputed } => {
+                self.number("request", request.0);
+                self.number("tokens", tokens);
+                self.number("computed_before_tokens", computed_before);
+                self.number("recomputed_tokens", recomputed);
+            }
+            Fact::PassEnded { worker, pass } => {
+                self.number("worker", worker.0);
+                self.number("pass", pass.0);
+            }
+            _ => {}
+        }
+    }
+
+    fn pass_started(&mut self, start: PassStart) {
         self.number("worker", start.worker.0);
         self.number("pass", start.pass.0);
         self.number("prefill_rows", start.prefill_rows);

@@ -94,6 +94,7 @@ pub const PCIE: &[LinkPreset] = &[
         down_gb_per_s: 25.0,
         up_gb_per_s: 25.0,
         both_gb_per_s: Some(18.6),
+        // A round figure, here and in the next two.
         latency_us: 10,
         source: "16 lanes, pinned memory: 24 to 26 of 32 GB/s; both directions at once: the README of nvbandwidth",
     },
@@ -103,7 +104,7 @@ pub const PCIE: &[LinkPreset] = &[
         up_gb_per_s: 50.0,
         both_gb_per_s: None,
         latency_us: 10,
-        source: "16 lanes, pinned memory: 50 to 55 of 64 GB/s; 41 to 44 through a KV connector (LMCache PR #1740)",
+        source: "16 lanes, pinned memory: 50 to 55 of 64 GB/s; 41 to 44 through a KV connector (LMCache)",
     },
     LinkPreset {
         name: "c2c",

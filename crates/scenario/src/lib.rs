@@ -4,13 +4,13 @@
 //! - [`parse`] makes a [`Scenario`] of a text, or reports every problem with its place and a mend;
 //! - [`expand()`] makes a [`Workload`] of a scenario (and the bytes of its trace);
 //! - [`set`] changes one key of a text; [`link`] packs a text into an address and back;
-//! - [`preset`] has the models and GPUs, [`trace`] the readers of traces.
+//! - [`preset`] has the models and GPUs, [`interconnect`] the links between tiers, [`fault`] what goes wrong on them,
+//!   [`trace`] the readers of traces.
 //!
 //! Invariants: a function of its arguments (no I/O, no clock, no entropy, no hash-map iteration); every size that
 //! comes from outside is bounded (see [`limit`]) before memory is taken for it; every refusal is a [`Problem`].
 //!
-//! Deliberately absent: files (readers take bytes), links between tiers and storage (a later issue), durations of
-//! passes (the simulator's).
+//! Deliberately absent: files (readers take bytes), and how long passes and copies take (the simulator's).
 
 mod canonical;
 mod decode;

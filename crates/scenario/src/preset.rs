@@ -4,7 +4,7 @@
 //! figures that were computed from those files independently. Parameter counts are name-plate figures of the
 //! model cards. Data-sheet rates are nominal.
 //!
-//! Deliberately absent: links, storage and prices.
+//! Deliberately absent: links (see [`crate::interconnect`]) and prices.
 
 use crate::problem::nearest;
 

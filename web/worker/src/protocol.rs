@@ -5,9 +5,12 @@
 //! - Every message about a run carries the run's number: what belongs to an older run is dropped by its reader.
 //! - The worker speaks first ([`FromWorker::Ready`]); a message posted before that would be lost.
 
+mod below;
 mod transaction;
 
 use serde::{Deserialize, Serialize};
+
+pub use below::{COPIES_SHOWN, CopyCause, CopyOutcome, CopyView, LaneView, LinkUse, TierName, TierView};
 
 pub use transaction::{
     BLOCKS_SHOWN, Find, Found, OutcomeFilter, PreemptedRequest, Room, Transaction, Transfer, TxnBlock,
@@ -72,6 +75,8 @@ pub struct RunResult {
     pub end_ns: f64,
     /// Occupancy over time.
     pub occupancy: Vec<Sample>,
+    /// What lay below G1 over time; empty where nothing ever moved.
+    pub below: Vec<BelowSample>,
     /// Latency distributions.
     pub latency: Vec<Distribution>,
     /// Time the run took in the worker.
@@ -95,6 +100,15 @@ pub struct Sample {
     pub running: u32,
 }
 
+/// What lay below G1 at one time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BelowSample {
+    /// When.
+    pub at_ns: f64,
+    /// Matchable blocks of G2, G3 and G4.
+    pub resident: [u32; 3],
+}
+
 /// The cumulative distribution of one latency: points rise from 0 to 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
@@ -104,19 +118,27 @@ pub struct Distribution {
     pub points: Vec<(f64, f64)>,
 }
 
-/// G1 and the requests at one time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// All tiers, the lanes between them, and the requests, at one time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Board {
     /// The time that was asked for.
     pub asked_ns: f64,
     /// The last instant at or before it: the state has been so since then.
     pub at_ns: f64,
-    /// Blocks by state, exact.
+    /// Blocks of G1 by state, exact.
     pub totals: Totals,
-    /// The blocks, in slot order.
+    /// The blocks of G1, in slot order.
     pub cells: Cells,
     /// For each block of a small pool, who holds it: `3`, or `×2` for two holders; empty for a large pool.
     pub labels: Vec<String>,
+    /// The tiers below G1, the nearest first; none where the scenario has none.
+    pub tiers: Vec<TierView>,
+    /// The lanes between the tiers that there are: downward first.
+    pub lanes: Vec<LaneView>,
+    /// Copies under way, then those that are queued; the oldest first, at most [`COPIES_SHOWN`].
+    pub copies: Vec<CopyView>,
+    /// How many there are in all.
+    pub copies_total: u32,
     /// Requests in the running batch.
     pub running: u32,
     /// Requests that have arrived and wait.
@@ -273,6 +295,8 @@ pub struct CensusRow {
     pub held_blocks: u32,
     /// Blocks that all its known tokens need.
     pub needed_blocks: u32,
+    /// The transfer whose end will wake it.
+    pub transfer: Option<f64>,
 }
 
 /// One block.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::CopyView;
+
 /// Which transactions are looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TxnFilter {
@@ -179,11 +181,13 @@ pub struct PreemptedRequest {
     pub lost_tokens: u32,
 }
 
-/// A copy under way.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// A copy that is waited for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Transfer {
     /// Its number.
     pub transfer: u32,
     /// When it is believed to end.
     pub deadline_ns: f64,
+    /// Its whole story, as far as the run went; `None` for one that is not kept.
+    pub story: Option<CopyView>,
 }
