@@ -188,6 +188,17 @@ mod tests {
     }
 
     #[test]
+    fn two_faults_draw_each_for_itself() {
+        let half = When::Rate { per_million: 500_000 };
+        let specs = [fault(FaultKind::Fail, half), fault(FaultKind::Stall(Span::from_ns(1)), half)];
+        let mut faults = Faults::new(&specs, 7);
+        let both = (0..1000).map(|_| faults.next(LANE, SimTime::ZERO));
+        let both = both.filter(|verdict| verdict.fate == Fate::Fails && verdict.stall > Span::ZERO).count();
+        // 250 expected; three standard deviations are 41.
+        assert!((209..291).contains(&both), "{both}");
+    }
+
+    #[test]
     fn a_fault_elsewhere_moves_no_draw() {
         let chance = fault(FaultKind::Fail, When::Rate { per_million: 300_000 });
         let other_chance = fault(FaultKind::Lose, When::Rate { per_million: 500_000 });

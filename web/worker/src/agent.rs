@@ -4,16 +4,18 @@
 
 use std::sync::Arc;
 
-use tierscope_report::{CdfPoint, Sample as ReportSample};
+use tierscope_report::{BelowSample as ReportBelowSample, CdfPoint, Sample as ReportSample};
 use tierscope_scenario::{Problem, Scenario, expand, parse_any};
-use tierscope_sim::{Run, RunOptions, RunState, Simulation};
+use tierscope_sim::{Run, RunError, RunOptions, RunState, Simulation};
 use tierscope_units::{SimTime, SlotId, TxnId};
 
+use crate::copies::Copies;
 use crate::ledger::Ledger;
 use crate::protocol::{
-    Direction, Distribution, Find, Found, FromWorker, ProblemView, RunResult, Sample, ToWorker, Transaction,
-    TxnDetail,
+    BelowSample, Board, Direction, Distribution, Find, Found, FromWorker, ProblemView, RunResult, Sample,
+    ToWorker, Transaction, TxnDetail,
 };
+use crate::tiers::World;
 use crate::{board, replay};
 
 /// The worker's whole state.
@@ -37,6 +39,10 @@ struct Job {
     start: Simulation,
     /// Its transactions.
     ledger: Ledger,
+    /// Its copies between tiers.
+    copies: Copies,
+    /// What lies below G1, as the scenario has it.
+    world: World,
     /// The transaction that was looked at last.
     looked_at: Option<(TxnId, Option<TxnDetail>)>,
 }
@@ -57,7 +63,7 @@ impl Agent {
                 self.job(run).filter(|job| !job.over).map(Job::end).into_iter().collect()
             }
             ToWorker::Seek { run, at_ns } => {
-                let board = self.job(run).map(|job| board::board(job.seek(at_ns), ns(at_ns)));
+                let board = self.job(run).map(|job| job.board(at_ns));
                 board.map(|board| FromWorker::Board { run, board }).into_iter().collect()
             }
             ToWorker::Step { run, from_ns, direction } => {
@@ -85,7 +91,7 @@ impl Agent {
         let Some(job) = self.job.as_mut().filter(|job| !job.over) else { return Vec::new() };
         let begun = now_ms();
         loop {
-            let state = match job.run.advance(INSTANTS, |log| job.ledger.take(log)) {
+            let state = match job.advance() {
                 Ok(state) => state,
                 Err(error) => {
                     job.over = true;
@@ -111,8 +117,8 @@ impl Agent {
     fn start(&mut self, id: u32, text: &str) -> Vec<FromWorker> {
         self.job = None;
         match prepare(text) {
-            Ok(run) => {
-                self.job = Some(Job::new(id, run));
+            Ok((run, world)) => {
+                self.job = Some(Job::new(id, run, world));
                 Vec::new()
             }
             Err(problems) => vec![refused(id, problems.iter().map(problem_view).collect())],
@@ -121,7 +127,7 @@ impl Agent {
 }
 
 impl Job {
-    fn new(id: u32, run: Run) -> Self {
+    fn new(id: u32, run: Run, world: World) -> Self {
         Self {
             id,
             start: run.simulation().clone(),
@@ -131,8 +137,18 @@ impl Job {
             told_ms: 0.0,
             shown: None,
             ledger: Ledger::default(),
+            copies: Copies::default(),
+            world,
             looked_at: None,
         }
+    }
+
+    /// Some instants further.
+    fn advance(&mut self) -> Result<RunState, RunError> {
+        self.run.advance(INSTANTS, |log| {
+            self.ledger.take(log);
+            self.copies.take(log);
+        })
     }
 
     /// The result of what was run so far; the run goes no further.
@@ -146,6 +162,7 @@ impl Job {
             report,
             end_ns: self.end_at().as_ns() as f64,
             occupancy: self.occupancy(),
+            below: self.run.folds().below().iter().map(below_sample).collect(),
             latency: self.latency(),
             wall_ms: self.wall_ms,
         };
@@ -165,7 +182,8 @@ impl Job {
             total: progress.total,
             now_ns: now_ns as f64,
         };
-        let board = FromWorker::Board { run: self.id, board: board::board(self.run.simulation(), now_ns) };
+        let board = board::board(self.run.simulation(), now_ns, &self.copies, &self.world);
+        let board = FromWorker::Board { run: self.id, board };
         vec![told, board]
     }
 
@@ -207,6 +225,13 @@ impl Job {
         self.shown.insert(found)
     }
 
+    /// The board at a time.
+    fn board(&mut self, at_ns: f64) -> Board {
+        self.seek(at_ns);
+        let shown = self.shown.as_ref().unwrap_or(self.run.simulation());
+        board::board(shown, ns(at_ns), &self.copies, &self.world)
+    }
+
     /// The transaction that is asked for.
     fn find(&mut self, asked: Find) -> Found {
         let (at, shown) = (SimTime::from_ns(ns(asked.at_ns)), asked.txn.map(|txn| TxnId(ns(txn))));
@@ -233,13 +258,13 @@ impl Job {
             Some(before) => self.seek(before as f64).clone(),
             None => self.start.clone(),
         };
-        let detail = replay::detail(before, SimTime::from_ns(at_ns), txn);
+        let detail = replay::detail(before, SimTime::from_ns(at_ns), txn, &self.copies);
         self.looked_at = Some((txn, detail.clone()));
         detail
     }
 
     /// The board one instant away.
-    fn step(&mut self, from_ns: f64, direction: Direction) -> crate::protocol::Board {
+    fn step(&mut self, from_ns: f64, direction: Direction) -> Board {
         let from = ns(from_ns);
         let end = self.end_at();
         let here = self.seek(from_ns);
@@ -251,7 +276,7 @@ impl Job {
             Direction::Back if since < from => since,
             Direction::Back => self.seek(since.saturating_sub(1) as f64).now().as_ns(),
         };
-        board::board(self.seek(to as f64), to)
+        self.board(to as f64)
     }
 }
 
@@ -269,10 +294,11 @@ fn onward(mut shown: Simulation, at: SimTime) -> Option<Simulation> {
     None
 }
 
-fn prepare(text: &str) -> Result<Run, Vec<Problem>> {
+fn prepare(text: &str) -> Result<(Run, World), Vec<Problem>> {
     let scenario: Scenario = parse_any(text)?;
     let workload = expand(&scenario, None)?;
-    Ok(Run::new(&scenario, Arc::new(workload), RunOptions { keyframes: true }))
+    let run = Run::new(&scenario, Arc::new(workload), RunOptions { keyframes: true });
+    Ok((run, World::of(&scenario)))
 }
 
 /// Whole nanoseconds; a cast saturates, and NaN is 0.
@@ -289,6 +315,10 @@ fn sample(sample: &ReportSample) -> Sample {
         waiting: sample.waiting,
         running: sample.running,
     }
+}
+
+fn below_sample(sample: &ReportBelowSample) -> BelowSample {
+    BelowSample { at_ns: sample.at_ns as f64, resident: sample.resident }
 }
 
 fn refused(run: u32, problems: Vec<ProblemView>) -> FromWorker {

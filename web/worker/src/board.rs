@@ -1,25 +1,36 @@
 //! The state of a simulation as the page shows it.
 
-use tierscope_engine::{Engine, SlotState};
+use tierscope_engine::{Engine, SlotState, Wakeup};
 use tierscope_report::Census;
 use tierscope_sim::{Simulation, census};
 use tierscope_units::{Idx, RequestId, SlotId};
 
+use crate::copies::Copies;
 use crate::protocol::{BlockState, Board, CENSUS_ROWS, Cells, CensusRow, SlotView, Totals};
+
+use crate::tiers::{self, World};
 
 /// More cells than this are not worth drawing: neighbours are put together.
 pub const CELLS_MAX: u32 = 4_096;
 /// Pools up to this size say in each cell who holds it.
 const LABELLED_BLOCKS_MAX: u32 = 256;
 
-/// The board of a simulation, as the answer for a time.
-pub fn board(simulation: &Simulation, asked_ns: u64) -> Board {
+/// The board of a simulation, as the answer for a time. `copies` is the index of its run.
+pub fn board(simulation: &Simulation, asked_ns: u64, copies: &Copies, world: &World) -> Board {
     let engine = simulation.engine();
     let (running, waiting) = engine.queue_lengths();
     let (totals, cells) = cells(engine);
     let Census { rows, wait_cycle } = census(simulation);
     let census_total = rows.len() as u32;
-    let shown = rows.into_iter().take(CENSUS_ROWS).map(|row| CensusRow {
+    let (open, copies_total) = tiers::open_copies(copies, simulation.now());
+    // Rows of those who have not arrived stand behind the engine's own.
+    let transfers = engine.census().into_iter().map(|row| match row.wakeup {
+        Some(Wakeup::Transfer(dependency)) => Some(dependency.transfer.0 as f64),
+        _ => None,
+    });
+    let rows = rows.into_iter().zip(transfers.chain(std::iter::repeat(None)));
+    let shown = rows.take(CENSUS_ROWS).map(|(row, transfer)| CensusRow {
+        transfer: transfer.filter(|_| row.wakeup.is_some()),
         request: row.request,
         phase: row.phase,
         owner: row.owner,
@@ -33,6 +44,10 @@ pub fn board(simulation: &Simulation, asked_ns: u64) -> Board {
         totals,
         cells,
         labels: labels(engine),
+        tiers: tiers::tiers(engine),
+        lanes: tiers::lanes(simulation, copies, world),
+        copies: open,
+        copies_total,
         running: running as u32,
         waiting: waiting as u32,
         finished: simulation.progress().ended,
@@ -95,7 +110,7 @@ fn labels(engine: &Engine) -> Vec<String> {
         return Vec::new();
     }
     let mut holders: Vec<Vec<RequestId>> = vec![Vec::new(); capacity as usize];
-    for request in engine.running().chain(engine.waiting()) {
+    for request in engine.running().chain(engine.waiting()).chain(engine.holding()) {
         for slot in engine.blocks_of(request) {
             holders[slot.index()].push(request);
         }

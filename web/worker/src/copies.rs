@@ -102,7 +102,9 @@ impl Copies {
 
     fn change(&mut self, transfer: TransferId, change: impl FnOnce(&mut Entry)) {
         let place = self.places.get(&transfer).and_then(|place| place.checked_sub(self.dropped));
-        place.and_then(|place| self.entries.get_mut(place as usize)).into_iter().for_each(change);
+        if let Some(entry) = place.and_then(|place| self.entries.get_mut(place as usize)) {
+            change(entry);
+        }
     }
 
     fn wait(&mut self, transfer: TransferId, request: RequestId) {

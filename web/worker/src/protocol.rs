@@ -281,7 +281,7 @@ impl Cells {
 }
 
 /// One unfinished request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CensusRow {
     /// Its number.
     pub request: u32,

@@ -1,27 +1,30 @@
 //! A close look at one transaction: its instant is repeated, and the facts around it are kept.
 
-use tierscope_engine::{BlockRef, Caller, Fact, FactLog};
+use tierscope_engine::{BlockRef, Caller, Cause, Fact, FactLog};
 use tierscope_sim::Simulation;
-use tierscope_units::{RequestId, SequenceHash, SimTime, SlotId, TxnId};
+use tierscope_units::{RequestId, SequenceHash, SimTime, SlotId, TransferId, TxnId};
 
+use crate::copies::{Copies, Entry};
 use crate::protocol::{BLOCKS_SHOWN, PreemptedRequest, Room, Transfer, TxnBlock, TxnDetail};
 
-/// The details of the transaction `txn` at `at`; `before` is a state of the same run earlier than that.
-pub fn detail(mut before: Simulation, at: SimTime, txn: TxnId) -> Option<TxnDetail> {
+/// The details of the transaction `txn` at `at`; `before` is a state of the same run earlier than that, `copies` the
+/// index of that run.
+pub fn detail(mut before: Simulation, at: SimTime, txn: TxnId, copies: &Copies) -> Option<TxnDetail> {
     while before.next_time().is_some_and(|next| next < at) {
         before.step(|_| {}).ok()?;
     }
-    let mut witness = Witness::new(&before, txn);
+    let mut witness = Witness::new(&before, txn, copies);
     before.step(|log| witness.take(log)).ok()?;
     witness.told(&before)
 }
 
 /// Reads the facts of an instant around one transaction.
-struct Witness {
+struct Witness<'a> {
     txn: TxnId,
+    copies: &'a Copies,
     /// Free and cached slots as far as the facts tell; lost at the first that does not.
     room: Option<Room>,
-    /// What was evicted by the facts just read, and by an offload's start.
+    /// What was evicted by the facts just read, and what of it is held for an offload.
     evicted: Vec<BlockRef>,
     held: Vec<BlockRef>,
     stage: Stage,
@@ -45,11 +48,12 @@ enum Stage {
     Past,
 }
 
-impl Witness {
-    fn new(before: &Simulation, txn: TxnId) -> Self {
+impl<'a> Witness<'a> {
+    fn new(before: &Simulation, txn: TxnId, copies: &'a Copies) -> Self {
         let pool = before.engine().g1().occupancy();
         Self {
             txn,
+            copies,
             room: Some(Room { free: pool.free, cached: pool.cached }),
             evicted: Vec::new(),
             held: Vec::new(),
@@ -64,7 +68,7 @@ impl Witness {
     }
 
     fn take(&mut self, log: &FactLog) {
-        for (_, fact) in log.iter() {
+        for (at, fact) in log.iter() {
             if own_txn(fact).is_some_and(|txn| txn != self.txn) && self.stage == Stage::After {
                 self.stage = Stage::Past;
             }
@@ -74,7 +78,7 @@ impl Witness {
                 self.after(fact, log);
             }
             if self.stage == Stage::Before {
-                self.before(fact, log);
+                self.before(at, fact, log);
             } else if changes_room(fact) {
                 self.untouched = false;
             }
@@ -82,10 +86,17 @@ impl Witness {
     }
 
     /// Keeps the account of free and cached slots, and the evictions that may turn out to be the transaction's.
-    fn before(&mut self, fact: &Fact, log: &FactLog) {
+    fn before(&mut self, at: SimTime, fact: &Fact, log: &FactLog) {
         match *fact {
-            Fact::Removed { blocks } => self.evicted = log.blocks(blocks).to_vec(),
-            Fact::OffloadStarted { blocks, .. } => self.held = log.blocks(blocks).to_vec(),
+            Fact::Removed { blocks } => {
+                self.evicted = log.blocks(blocks).to_vec();
+                self.held.clear();
+            }
+            // One queued batch may hold what was evicted before: only what was evicted just now is this one's.
+            Fact::CopyQueued { cause: Cause::Evicted, blocks, .. } => {
+                let own = |block: &&BlockRef| self.evicted.contains(block);
+                self.held.extend(log.blocks(blocks).iter().filter(own));
+            }
             // It evicted nothing: another's copy will free what it needs.
             Fact::BlockedOnOffload { .. } if self.held.is_empty() => self.forget_evicted(),
             Fact::BlockedOnOffload { .. } | Fact::RetryNow { .. } => {
@@ -100,7 +111,14 @@ impl Witness {
                 );
                 self.forget_evicted();
             }
-            Fact::OffloadEnded { released, .. } => self.move_room(i64::from(released), 0),
+            Fact::CopyStarted { transfer, .. } => {
+                let freed = self.sources_of(transfer).map_or(0, |copy| copy.freed_by_start(at));
+                self.move_room(i64::from(freed), 0);
+            }
+            Fact::CopyEnded { transfer, .. } => {
+                let freed = self.sources_of(transfer).map_or(0, Entry::freed_by_end);
+                self.move_room(i64::from(freed), 0);
+            }
             // Whether what they release is free or cached is not said.
             Fact::Preempted { released: 1.., .. }
             | Fact::Finished { .. }
@@ -113,6 +131,11 @@ impl Witness {
             }
             _ => {}
         }
+    }
+
+    /// A copy whose end frees the slots of evicted blocks.
+    fn sources_of(&self, transfer: TransferId) -> Option<&'a Entry> {
+        self.copies.find(transfer).filter(|copy| copy.holds_sources())
     }
 
     fn forget_evicted(&mut self) {
@@ -159,6 +182,7 @@ impl Witness {
                 self.detail.transfer = Some(Transfer {
                     transfer: u32::try_from(transfer.0).unwrap_or(u32::MAX),
                     deadline_ns: deadline.as_ns() as f64,
+                    story: self.copies.find(transfer).map(|copy| self.copies.view(copy)),
                 });
             }
             Fact::RetryNow { released, .. } => self.detail.released = released,
@@ -246,7 +270,9 @@ fn changes_room(fact: &Fact) -> bool {
         Fact::Acquired { .. }
             | Fact::BlockedOnOffload { .. }
             | Fact::RetryNow { .. }
-            | Fact::OffloadEnded { .. }
+            | Fact::CopyStarted { .. }
+            | Fact::CopyEnded { .. }
+            | Fact::OnboardEnded { .. }
             | Fact::Claimed { .. }
             | Fact::ClaimBlocked { .. }
             | Fact::ClaimActivated { .. }

@@ -25,6 +25,11 @@ impl BlockPool {
         self.assert_conserved();
     }
 
+    /// Reads what lookups, insertions or removals of these contents will read: the reads do not wait for each other.
+    pub(crate) fn warm_for(&self, hashes: impl Iterator<Item = SequenceHash>) {
+        self.index.warm(&self.slots, hashes);
+    }
+
     /// A copy begins to read a full block: it may be hit and released, and is not reused. `false` when one reads
     /// it already.
     pub(crate) fn begin_read(&mut self, slot: SlotId) -> bool {

@@ -17,6 +17,7 @@ impl BlockPool {
         for slot in &slots {
             self.slots[slot.index()].tag = Tag::Reserved;
         }
+        self.warm_for(victims.iter().map(|victim| self.slots[victim.index()].hash));
         for &victim in &victims {
             self.evictor.leave(&mut self.slots, victim);
             removed.push(self.unregister(victim));

@@ -2,7 +2,7 @@
 
 use tierscope_units::{Idx as _, TransferId};
 
-use super::batch::{Hold, NO_SLOT};
+use super::batch::{Batch, Hold, NO_SLOT};
 use super::lane::Phase;
 use super::name::{Lane, Tier};
 use super::Lower;
@@ -35,7 +35,7 @@ impl Engine {
     /// Each held or read slot of G1 is the source of exactly one batch.
     fn check_sources(&self, lower: &Lower) -> Result<(), String> {
         let mut read = vec![0_u32; self.pool.slots.len()];
-        let moves = lower.batches.values().filter(|batch| batch.lane == Lane::G1ToG2);
+        let moves = lower.all_batches().filter(|batch| batch.lane == Lane::G1ToG2);
         for block in moves.flat_map(|batch| &batch.moves) {
             read[block.from.index()] += 1;
         }
@@ -64,21 +64,25 @@ impl Engine {
 }
 
 impl Lower {
+    /// Batches in the queues and under way, and those that still grow.
+    fn all_batches(&self) -> impl Iterator<Item = &Batch> {
+        let open = self.lanes.iter().filter_map(|lane| Some(&lane.open.as_ref()?.batch));
+        self.batches.values().chain(open)
+    }
+
     fn check_tiers(&self) -> Result<(), String> {
         for tier in [Tier::G2, Tier::G3, Tier::G4] {
             let Some(lower_tier) = self.tier(tier) else { continue };
             let name = tier.name();
             lower_tier.pool.check().map_err(|broken| format!("{name}: {broken}"))?;
             let mut pins = vec![0_u32; lower_tier.pool.slots.len()];
-            let mut promised = 0;
-            for batch in self.batches.values() {
-                for block in &batch.moves {
-                    if batch.lane.from() == tier && block.hold == Hold::Pin {
-                        pins[block.from.index()] += 1;
-                    }
-                    promised += u32::from(batch.lane.to() == tier && block.to != NO_SLOT);
-                }
+            let from_here = self.all_batches().filter(|batch| batch.lane.from() == tier);
+            for block in from_here.flat_map(|batch| &batch.moves).filter(|block| block.hold == Hold::Pin) {
+                pins[block.from.index()] += 1;
             }
+            let to_here = self.all_batches().filter(|batch| batch.lane.to() == tier);
+            let promised =
+                to_here.flat_map(|batch| &batch.moves).filter(|block| block.to != NO_SLOT).count() as u32;
             let wrong = lower_tier.pool.slots.iter().zip(&pins).position(|(slot, &pins)| slot.refs != pins);
             if let Some(at) = wrong {
                 return Err(format!("{name}: slot {at} is pinned {} times, copies pin it {}", lower_tier.pool.slots[at].refs, pins[at]));
@@ -108,7 +112,7 @@ impl Lower {
             if snapshot.past_queue() > state.config.max_concurrent {
                 return Err(format!("{name}: {} batches are past the queue (rule L1)", snapshot.past_queue()));
             }
-            let blocks: usize = self.batches.values().filter(|b| b.lane == lane).map(|b| b.moves.len()).sum();
+            let blocks: usize = self.all_batches().filter(|b| b.lane == lane).map(|b| b.moves.len()).sum();
             if blocks as u64 != state.backlog_blocks {
                 return Err(format!("{name}: {blocks} blocks wait or move, it counts {}", state.backlog_blocks));
             }

@@ -7,7 +7,7 @@ use super::batch::{Batch, Hold, Move, NO_SLOT};
 use super::config::Holds;
 use super::lane::Phase;
 use super::name::{Lane, Tier};
-use super::{Cause, Lower};
+use super::{Cause, Found, Lower};
 use crate::block::BlockPool;
 use crate::fact::{BlockRef, CopyEnd, CopyFailure, Fact};
 use crate::machine::Engine;
@@ -190,6 +190,9 @@ impl Engine {
             if lower.tier(lane.to()).is_none() {
                 continue;
             }
+            if let Some(tier) = lower.tier(lane.to()) {
+                tier.pool.warm_for(batch.moves.iter().map(|block| block.hash));
+            }
             for block in &batch.moves {
                 if lower.passes(lane, block.hash) {
                     lower.feed(now, lane, block);
@@ -217,9 +220,14 @@ impl Engine {
 impl Lower {
     /// Puts a block of G2 into the collector of a lane to a slower tier.
     fn feed(&mut self, now: SimTime, lane: Lane, block: &Move) {
-        let super::Found::Resident(from) = self.tier(Tier::G2).map_or(super::Found::Missing, |g2| g2.find(block.hash))
-        else {
-            return;
+        // It has just come to its slot, or another slot has the content.
+        let Some(g2) = self.tier(Tier::G2) else { return };
+        let from = match g2.has(block.to, block.hash) {
+            true => block.to,
+            false => match g2.find(block.hash) {
+                Found::Resident(slot) => slot,
+                Found::Incoming(_) | Found::Missing => return,
+            },
         };
         let hold = match self.config.pressure {
             super::config::Pressure::Drop => Hold::Unheld,

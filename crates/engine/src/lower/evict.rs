@@ -63,8 +63,8 @@ impl Engine {
         let lower = self.lower.as_mut()?;
         if short > 0 {
             // What is held comes free without any further victim.
-            let transfer = lower.that_frees(&self.pool, short)?;
             lower.flush(Lane::G1ToG2);
+            let transfer = lower.that_frees(&self.pool, short)?;
             self.announce_batches(now, Lane::G1ToG2);
             return self.lower.as_ref()?.dependency_on(transfer).map(Below::Pending);
         }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use tierscope_units::{SimTime, TransferId};
 
+use super::batch::Batch;
 use super::config::LaneConfig;
 
 /// How many batches of a lane are where (rule L2). The epoch grows with every transition.
@@ -90,13 +91,24 @@ enum Count<'a> {
     Ever(&'a mut u64),
 }
 
+/// A batch in the collector.
+#[derive(Clone, Debug)]
+pub(crate) struct Open {
+    pub(crate) transfer: TransferId,
+    /// When it is full enough.
+    pub(crate) flush_at: SimTime,
+    pub(crate) batch: Batch,
+}
+
 /// One lane.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneState {
     pub(crate) config: LaneConfig,
     pub(crate) snapshot: LaneSnapshot,
-    /// The batch that still grows, and when it is full enough.
-    pub(crate) collecting: Option<(TransferId, SimTime)>,
+    /// The batch that still grows.
+    pub(crate) open: Option<Open>,
+    /// Batches that left the collector and that the log has not heard of.
+    pub(crate) closed: Vec<TransferId>,
     /// Batches that wait, in the order of their starts (rule L1).
     pub(crate) queue: VecDeque<TransferId>,
     /// Blocks that wait or move.
@@ -110,7 +122,8 @@ impl LaneState {
         Self {
             config,
             snapshot: LaneSnapshot::default(),
-            collecting: None,
+            open: None,
+            closed: Vec::new(),
             queue: VecDeque::new(),
             backlog_blocks: 0,
             waits_for_room: false,

@@ -136,12 +136,9 @@ impl Lower {
                 self.mark_carrier(lane, block, transfer);
             }
             let batch = Batch { moves: part.to_vec(), request: Some(wanted), ..Batch::new(lane, Cause::Wanted) };
-            self.batches.insert(transfer, batch);
-            let state = self.lane(lane);
-            state.queue.push_back(transfer);
-            state.backlog_blocks += part.len() as u64;
+            self.lane(lane).backlog_blocks += part.len() as u64;
+            self.enqueue(transfer, batch);
         }
-        self.stirred = true;
     }
 
     /// In G2 it is known which transfer carries a block up, or brings it.
@@ -149,7 +146,9 @@ impl Lower {
         let Some(g2) = self.tier_mut(Tier::G2) else { return };
         match lane.to() {
             Tier::G1 => g2.set_carrier(block.from, transfer),
-            _ => g2.expect(block.to, block.hash, transfer),
+            _ => {
+                g2.expect(block.to, block.hash, transfer);
+            }
         }
     }
 }

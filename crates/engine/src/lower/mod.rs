@@ -85,7 +85,7 @@ impl Lower {
 
     /// The next timer: a batch that is due, or a collector that is full enough.
     pub(crate) fn next_wake(&self) -> Option<SimTime> {
-        let flush = self.lanes.iter().filter_map(|lane| lane.collecting.map(|(_, at)| at)).min();
+        let flush = self.lanes.iter().filter_map(|lane| Some(lane.open.as_ref()?.flush_at)).min();
         let timer = self.timers.first().map(|&(at, _)| at);
         match (flush, timer) {
             (Some(a), Some(b)) => Some(a.min(b)),

@@ -5,7 +5,7 @@ use tierscope_units::{SimTime, TransferId};
 use super::batch::{Batch, Cause, Hold, Move, NO_SLOT};
 use super::config::{Filter, Pressure};
 use super::evict::Dependency;
-use super::lane::Phase;
+use super::lane::{Open, Phase};
 use super::name::{Lane, Tier};
 use super::tier::Found;
 use super::Lower;
@@ -17,31 +17,26 @@ impl Lower {
     /// Puts a block into the lane's collector and says which transfer will carry it. A full batch is queued.
     pub(crate) fn collect(&mut self, now: SimTime, lane: Lane, cause: Cause, block: Move) -> TransferId {
         let state = &mut self.lanes[lane.index()];
-        let fits = |id: &TransferId| self.batches.get(id).is_some_and(|batch| batch.cause == cause);
-        let open = state.collecting.map(|(id, _)| id).filter(fits);
-        let transfer = match open {
-            Some(transfer) => transfer,
-            None => {
-                if let Some((other, _)) = state.collecting.take() {
-                    state.queue.push_back(other);
-                }
-                let transfer = TransferId(self.started);
-                self.started += 1;
-                let flush_at = now.checked_add(state.config.flush_after).unwrap_or(now);
-                state.collecting = Some((transfer, flush_at));
-                self.batches.insert(transfer, Batch::new(lane, cause));
-                transfer
-            }
-        };
+        if state.open.as_ref().is_some_and(|open| open.batch.cause != cause) {
+            self.flush(lane);
+        }
+        let state = &mut self.lanes[lane.index()];
+        let size = state.config.batch_blocks as usize;
+        let started = &mut self.started;
+        let open = state.open.get_or_insert_with(|| {
+            let transfer = TransferId(*started);
+            *started += 1;
+            let flush_at = now.checked_add(state.config.flush_after).unwrap_or(now);
+            let batch = Batch { moves: Vec::with_capacity(size.min(BATCH_ROOM)), ..Batch::new(lane, cause) };
+            Open { transfer, flush_at, batch }
+        });
+        let transfer = open.transfer;
+        open.batch.moves.push(block);
+        let full = open.batch.moves.len() >= size;
         state.backlog_blocks += 1;
         self.stirred = true;
-        let size = state.config.batch_blocks as usize;
-        if let Some(batch) = self.batches.get_mut(&transfer) {
-            batch.moves.push(block);
-            if batch.moves.len() >= size {
-                state.collecting = None;
-                state.queue.push_back(transfer);
-            }
+        if full {
+            self.flush(lane);
         }
         transfer
     }
@@ -49,21 +44,18 @@ impl Lower {
     /// Closes a lane's collector: its batch is in the queue now.
     pub(crate) fn flush(&mut self, lane: Lane) {
         let state = &mut self.lanes[lane.index()];
-        if let Some((transfer, _)) = state.collecting.take() {
-            state.queue.push_back(transfer);
-            self.stirred = true;
+        if let Some(Open { transfer, batch, .. }) = state.open.take() {
+            self.enqueue(transfer, batch);
         }
     }
 
-    /// Batches that left the collector and that the log has not heard of: in the order of the queue.
-    fn unannounced(&self, lane: Lane) -> Vec<TransferId> {
-        let queue = &self.lanes[lane.index()].queue;
-        let collected = |id: &&TransferId| {
-            self.batches.get(id).is_some_and(|batch| batch.phase == Phase::Collecting)
-        };
-        let mut new: Vec<TransferId> = queue.iter().rev().take_while(collected).copied().collect();
-        new.reverse();
-        new
+    /// Puts a batch into its lane's queue.
+    pub(crate) fn enqueue(&mut self, transfer: TransferId, batch: Batch) {
+        let state = &mut self.lanes[batch.lane.index()];
+        state.queue.push_back(transfer);
+        state.closed.push(transfer);
+        self.batches.insert(transfer, batch);
+        self.stirred = true;
     }
 
     /// Whether the lane passes a content of `from` on.
@@ -102,6 +94,9 @@ impl Batch {
     }
 }
 
+/// Room that a batch has from the beginning, in blocks: it grows when its lane's batches are larger.
+const BATCH_ROOM: usize = 256;
+
 /// What became of an attempt to start the head of a queue.
 enum Start {
     /// Its copy is handed out.
@@ -116,7 +111,11 @@ impl Engine {
     /// Says that batches are queued, with when they are believed to end.
     pub(crate) fn announce_batches(&mut self, now: SimTime, lane: Lane) {
         let Some(lower) = &mut self.lower else { return };
-        for transfer in lower.unannounced(lane) {
+        if lower.lanes[lane.index()].closed.is_empty() {
+            return;
+        }
+        let mut closed = std::mem::take(&mut lower.lanes[lane.index()].closed);
+        for transfer in closed.drain(..) {
             let state = &mut lower.lanes[lane.index()];
             state.snapshot.pass_on(Phase::Collecting, Phase::Queued);
             let deadline = state.believed_end(now);
@@ -128,6 +127,7 @@ impl Engine {
             let (cause, request) = (batch.cause, batch.request.map(|(_, request)| request));
             self.facts.push(now, Fact::CopyQueued { transfer, lane, cause, request, blocks });
         }
+        lower.lanes[lane.index()].closed = closed;
     }
 
     /// Closes collectors that are full enough, and starts what has a permit: the next copy to
@@ -146,7 +146,7 @@ impl Engine {
     fn pump_lanes(&mut self, now: SimTime) -> Option<CopyPlan> {
         for lane in Lane::ALL {
             let lower = self.lower.as_mut()?;
-            if lower.lanes[lane.index()].collecting.is_some_and(|(_, at)| at <= now) {
+            if lower.lanes[lane.index()].open.as_ref().is_some_and(|open| open.flush_at <= now) {
                 lower.flush(lane);
             }
             self.announce_batches(now, lane);
@@ -191,50 +191,71 @@ impl Engine {
             self.end_batch(now, transfer, CopyEnd::Failed(CopyFailure::DestinationFull));
             return Start::Ended;
         }
+        let emptied = |lower: &Lower| lower.batches.get(&transfer).is_some_and(|batch| batch.moves.is_empty());
+        if self.lower.as_deref().is_some_and(emptied) {
+            if let Some(lower) = &mut self.lower {
+                lower.lane(lane).queue.pop_front();
+            }
+            self.end_batch(now, transfer, CopyEnd::Cancelled);
+            return Start::Ended;
+        }
         self.hand_out(now, transfer)
     }
 
-    /// Takes the blocks out that need no copy any more: they are below already, or their source was evicted.
+    /// Takes the blocks out whose source was evicted while they waited.
     fn drop_needless(&mut self, transfer: TransferId) {
         let Some(lower) = &mut self.lower else { return };
-        let Some(mut batch) = lower.batches.remove(&transfer) else { return };
+        let Some(batch) = lower.batches.get_mut(&transfer) else { return };
         let lane = batch.lane;
-        if lane.is_down() && batch.attempts == 0 {
-            let mut kept = Vec::with_capacity(batch.moves.len());
-            for block in std::mem::take(&mut batch.moves) {
-                let gone = block.hold == Hold::Unheld && lower.source_gone(lane, &block);
-                let there = lower.lanes[lane.index()].config.filter != Filter::None
-                    && lower.tier(lane.to()).is_some_and(|tier| tier.find(block.hash) != Found::Missing);
-                if gone || there {
-                    lower.lanes[lane.index()].backlog_blocks -= 1;
-                    Self::release_source(&mut self.pool, lower, lane, &block);
-                    continue;
-                }
-                kept.push(block);
-            }
-            batch.moves = kept;
-            self.blocked.clear();
+        let unheld = batch.moves.first().is_some_and(|block| block.hold == Hold::Unheld);
+        let Some(source) = lower.tiers.get(lane.from().index().wrapping_sub(1)).and_then(Option::as_ref) else {
+            return;
+        };
+        if unheld {
+            let before = batch.moves.len();
+            batch.moves.retain(|block| source.has(block.from, block.hash));
+            lower.lanes[lane.index()].backlog_blocks -= (before - batch.moves.len()) as u64;
         }
-        lower.batches.insert(transfer, batch);
     }
 
-    /// Reserves the slots that the batch goes to, all or none (rule L8).
+    /// Reserves the slots that the batch goes to, all or none (rule L8). A block that the tier has got meanwhile is
+    /// not copied again.
     fn place(&mut self, now: SimTime, transfer: TransferId, count: u32) -> bool {
         let Some(lower) = &mut self.lower else { return false };
         let Some(lane) = lower.batches.get(&transfer).map(|batch| batch.lane) else { return false };
         let tier = lane.to();
         let removed = &mut self.scratch.lower_removed;
-        let Some(slots) = lower.tier_mut(tier).and_then(|lower_tier| lower_tier.reserve(count, removed)) else {
+        let Some(mut slots) = lower.tier_mut(tier).and_then(|lower_tier| lower_tier.reserve(count, removed)) else {
             return false;
         };
-        let mut slots = slots.into_iter();
         let Some(mut batch) = lower.batches.remove(&transfer) else { return false };
-        for block in batch.moves.iter_mut().filter(|block| block.to == NO_SLOT) {
-            let Some(slot) = slots.next() else { break };
-            block.to = slot;
-            if let Some(lower_tier) = lower.tier_mut(tier) {
-                lower_tier.expect(slot, block.hash, transfer);
-            }
+        let again = lower.lanes[lane.index()].config.filter == Filter::None;
+        let mut needless = Vec::new();
+        if let Some(lower_tier) = lower.tier_mut(tier) {
+            lower_tier.pool.warm_for(batch.moves.iter().map(|block| block.hash));
+            let mut next = slots.drain(..);
+            batch.moves.retain_mut(|block| {
+                if block.to != NO_SLOT {
+                    return true;
+                }
+                let Some(slot) = next.next() else { return true };
+                let wanted = lower_tier.expect(slot, block.hash, transfer) || again;
+                if wanted {
+                    block.to = slot;
+                } else {
+                    lower_tier.give_up(slot);
+                    needless.push(*block);
+                }
+                wanted
+            });
+        }
+        lower.lanes[lane.index()].backlog_blocks -= needless.len() as u64;
+        for block in &needless {
+            Self::release_source(&mut self.pool, lower, lane, block);
+        }
+        if !needless.is_empty() {
+            self.blocked.clear();
+            self.stirred = true;
         }
         lower.batches.insert(transfer, batch);
         self.log_tier_removed(now, tier);
@@ -280,14 +301,3 @@ impl Engine {
         Start::Copy(CopyPlan { worker: self.worker, transfer, lane, blocks, attempt })
     }
 }
-
-impl Lower {
-    /// Whether the content that a block was to be copied from is not there any more.
-    fn source_gone(&self, lane: Lane, block: &Move) -> bool {
-        match self.tier(lane.from()) {
-            Some(tier) => tier.find(block.hash) != Found::Resident(block.from),
-            None => false,
-        }
-    }
-}
-

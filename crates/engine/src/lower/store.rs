@@ -4,7 +4,7 @@ use tierscope_units::{Idx as _, SimTime, SlotId};
 
 use super::batch::{Cause, Hold, Move, NO_SLOT};
 use super::config::{Flavour, Holds, Store};
-use super::name::Lane;
+use super::name::{Lane, Tier};
 use crate::machine::Engine;
 use crate::request::Live;
 
@@ -18,10 +18,18 @@ impl Engine {
         }
         let blocks = &self.requests.get(live).blocks;
         let until = (until as usize).min(blocks.len());
+        if from as usize >= until {
+            return;
+        }
+        if let Some(g2) = lower.tier(Tier::G2) {
+            let hashes = blocks[from as usize..until].iter().map(|&slot| self.pool.slots[slot.index()].hash);
+            g2.pool.warm_for(hashes);
+        }
         for at in from as usize..until {
             let slot = self.requests.get(live).blocks[at];
             self.store_slot(now, slot, Cause::Computed);
         }
+        self.announce_batches(now, Lane::G1ToG2);
     }
 
     /// Blocks of G1 were found once more.
@@ -34,6 +42,7 @@ impl Engine {
                 self.store_slot(now, slot, Cause::Hit);
             }
         }
+        self.announce_batches(now, Lane::G1ToG2);
     }
 
     /// Copies the next victims of G1 before they are evicted.
@@ -53,6 +62,7 @@ impl Engine {
                 self.store_slot(now, slot, Cause::Boundary);
             }
         }
+        self.announce_batches(now, Lane::G1ToG2);
     }
 
     /// Sends a full block down, unless it is there or on its way. Its slot is not reused before the copy ends.
@@ -64,6 +74,5 @@ impl Engine {
         }
         let block = Move { hash, from: slot, to: NO_SLOT, hold: Hold::Read, at: 0 };
         lower.collect(now, Lane::G1ToG2, cause, block);
-        self.announce_batches(now, Lane::G1ToG2);
     }
 }

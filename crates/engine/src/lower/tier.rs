@@ -97,12 +97,21 @@ impl LowerTier {
         Some(self.pool.keep(reservation, removed))
     }
 
-    /// The content that will fill a reserved slot. Content that is here already, or on its way, keeps its slot.
-    pub(crate) fn expect(&mut self, slot: SlotId, hash: SequenceHash, transfer: TransferId) {
+    /// The content that will fill a reserved slot. `false` when it is here already, or on its way: it keeps the slot
+    /// that it has.
+    pub(crate) fn expect(&mut self, slot: SlotId, hash: SequenceHash, transfer: TransferId) -> bool {
         self.carrier[slot.index()] = transfer;
-        if self.pool.lookup(hash).is_none() {
+        let new = self.pool.lookup(hash).is_none();
+        if new {
             self.pool.announce(slot, hash);
         }
+        new
+    }
+
+    /// Whether a slot holds this content, and not only expects it.
+    pub(crate) fn has(&self, slot: SlotId, hash: SequenceHash) -> bool {
+        let state = &self.pool.slots[slot.index()];
+        state.hash == hash && state.tag != Tag::Reserved
     }
 
     /// The bytes have come: the slot is resident with `hash`; `false` when another slot has it, and this one is

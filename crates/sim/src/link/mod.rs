@@ -160,7 +160,7 @@ impl Link {
     /// Adds to `ended` every transfer that ended at or before `now` and was not told yet, by time and then id.
     pub(crate) fn advance(&mut self, now: SimTime, ended: &mut Vec<(SimTime, TransferId)>) {
         self.run_until(now);
-        // In order already, unless a transfer without bytes was started after others had ended at that instant.
+        // By time already; at one instant both directions may have ended something, in several changes.
         self.ended.sort_unstable();
         ended.append(&mut self.ended);
     }
@@ -202,14 +202,12 @@ impl Link {
             self.waiting.pop_first();
             self.join(at, id);
         }
-        let first = self.ended.len();
         for share in [&mut self.down, &mut self.up] {
             while let Some(id) = share.pop_ended(at) {
                 self.transfers.remove(&id);
                 self.ended.push((at, id));
             }
         }
-        self.ended[first..].sort_unstable();
         self.couple(at);
     }
 

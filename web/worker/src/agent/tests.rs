@@ -2,8 +2,8 @@ use std::cell::Cell;
 
 use super::*;
 use crate::protocol::{
-    BlockState, OutcomeFilter, PreemptedRequest, Room, Totals, Transfer, TxnCaller, TxnFilter, TxnOutcome,
-    Way,
+    BlockState, CopyCause, CopyOutcome, OutcomeFilter, PreemptedRequest, Room, TierName, Totals, TxnCaller,
+    TxnFilter, TxnOutcome, Way,
 };
 
 const SCENARIO: &str = r#"
@@ -199,15 +199,95 @@ fn a_blocked_transaction_tells_the_slots_that_are_held() {
     let detail = blocked.transaction.and_then(|found| found.detail).expect("details");
     assert_eq!(detail.held.iter().map(|block| block.slot).collect::<Vec<_>>(), [5, 4, 3, 2]);
     assert_eq!(detail.room, Some(Room { free: 2, cached: 6 }));
-    assert_eq!(detail.transfer, Some(Transfer { transfer: 0, deadline_ns: 120e6 }));
+    let transfer = detail.transfer.expect("it waits for a copy");
+    assert_eq!((transfer.transfer, transfer.deadline_ns), (0, 120e6));
+    let story = transfer.story.expect("the copy is kept");
+    assert_eq!((story.from, story.to, story.cause), (TierName::G1, TierName::G2, CopyCause::Evicted));
+    assert_eq!((story.queued_ns, story.started_ns, story.ended_ns), (100e6, Some(100e6), Some(120e6)));
+    assert_eq!((story.blocks, story.waiting, story.end), (4, vec![1], Some(CopyOutcome::Completed)));
     let board = board_at(&mut agent, 110e6);
     assert_eq!((board.totals.source_hold, board.totals.capacity()), (4, 8));
+    let [g2] = &board.tiers[..] else { panic!("G2 alone lies below: {:?}", board.tiers) };
+    assert_eq!((g2.tier, g2.totals.reserved, g2.totals.capacity()), (TierName::G2, 4, 100));
+    let lane = board.lanes[0];
+    assert_eq!((lane.from, lane.to), (TierName::G1, TierName::G2));
+    assert_eq!((lane.queued, lane.in_flight, lane.moving_blocks), (0, 1, 4));
+    let rate = lane.rate.expect("its end is known");
+    assert!((rate.bytes_per_s - 104_857_600.0).abs() < 1.0 && (rate.share - 1.0).abs() < 1e-9, "{rate:?}");
+    assert_eq!(board.copies.len(), 1);
+    assert_eq!(board.copies[0].progress(110e6), Some(0.5));
+    let waiting = board.census.iter().find(|row| row.request == 1).expect("request 1 waits");
+    assert_eq!(waiting.transfer, Some(0.0));
+    let after = board_at(&mut agent, 120e6);
+    assert_eq!((after.copies.len(), after.tiers[0].totals.cached, after.totals.source_hold), (0, 4, 0));
+}
+
+/// All four tiers: what leaves G1 goes down to G2 and on to G3 and G4, and comes up again.
+const FOUR_TIERS: &str = r#"
+tierscope = 1
+title = "four tiers"
+seed = 1
+[engine]
+block_size_tokens = 16
+g1_blocks = 24
+max_num_seqs = 4
+[g2]
+blocks = 12
+[g3]
+blocks = 40
+[g4]
+blocks = 5_000
+[timing]
+model = "fixed"
+prefill_per_token_ns = 100000
+decode_ns = 1000000
+[workload]
+kind = "synthetic"
+requests = 40
+arrival = "poisson"
+rate_per_s = 40.0
+prompt_tokens = 160
+output_tokens = 4
+shared_prefix = { tokens = 128, groups = 6 }
+"#;
+
+#[test]
+fn every_tier_and_lane_adds_up_at_every_time() {
+    let mut agent = Agent::default();
+    let said = run(&mut agent, 1, FOUR_TIERS);
+    let end = done(&said).end_ns;
+    assert!(done(&said).below.iter().any(|sample| sample.resident.iter().all(|&blocks| blocks > 0)));
+    let (mut moved, mut loading) = ([false; 6], false);
+    for step in 0..=2_000 {
+        let board = board_at(&mut agent, end * f64::from(step) / 2_000.0);
+        let names: Vec<_> = board.tiers.iter().map(|tier| tier.tier.as_str()).collect();
+        assert_eq!((names, board.lanes.len()), (vec!["G2", "G3", "G4"], 6));
+        for tier in &board.tiers {
+            let mut sum = Totals::default();
+            for cell in tier.cells.iter() {
+                BlockState::ALL.iter().for_each(|&state| (0..cell.of(state)).for_each(|_| sum.count(state)));
+            }
+            assert_eq!(sum, tier.totals, "{:?} at {}", tier.tier, board.at_ns);
+        }
+        assert_eq!(board.tiers.iter().map(|tier| tier.totals.capacity()).collect::<Vec<_>>(), [12, 40, 5_000]);
+        assert!(board.tiers[2].cells.len() <= 1_024 && board.tiers[2].cells.per_cell == 5);
+        let count = |moving| board.copies.iter().filter(|copy| copy.is_moving(board.at_ns) == moving).count() as u32;
+        let under_way: u32 = board.lanes.iter().map(|lane| lane.in_flight).sum();
+        let queued: u32 = board.lanes.iter().map(|lane| lane.queued).sum();
+        assert_eq!((count(true), count(false)), (under_way, queued), "at {}", board.at_ns);
+        for (seen, lane) in moved.iter_mut().zip(&board.lanes) {
+            *seen |= lane.completed > 0.0 && lane.moved_bytes > 0.0;
+        }
+        loading |= board.census.iter().any(|row| row.phase == "loading" && row.transfer.is_some());
+    }
+    assert_eq!(moved, [true; 6], "every lane was used");
+    assert!(loading, "somebody loads, and it is said for which copy it waits");
 }
 
 /// From the first instant to the last, in any scenario: what the index has is found again by repeating it.
 #[test]
 fn every_transaction_has_details_that_agree_with_the_index() {
-    for text in [SCENARIO, TWELVE_BLOCKS, BLOCKED] {
+    for text in [SCENARIO, TWELVE_BLOCKS, BLOCKED, FOUR_TIERS] {
         let mut agent = Agent::default();
         run(&mut agent, 1, text);
         let (mut at_ns, mut shown, mut seen) = (0.0, None, 0);

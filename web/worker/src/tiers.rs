@@ -1,0 +1,175 @@
+//! What lies below G1 and what moves, as the page shows it.
+
+use tierscope_engine::{BlockPool, Engine, Lane, SlotState, Tier};
+use tierscope_scenario::{Links, Scenario};
+use tierscope_sim::Simulation;
+use tierscope_units::{SimTime, SlotId};
+
+use crate::copies::{Copies, Entry, tier};
+use crate::protocol::{
+    BlockState, COPIES_SHOWN, Cells, CopyView, LaneView, LinkUse, TierView, Totals,
+};
+
+/// Cells of a tier below G1: neighbours are put together beyond.
+const CELLS_MAX: u32 = 1_024;
+/// Tiers with more slots in use than this are one cell: looking at each slot would take longer than a frame.
+const LOOKED_THROUGH_MAX: u32 = 1 << 20;
+
+/// What the scenario says of the world below G1.
+#[derive(Clone, Copy, Debug)]
+pub struct World {
+    links: Links,
+    bytes_per_block: u64,
+}
+
+impl World {
+    /// Of a scenario.
+    pub fn of(scenario: &Scenario) -> Self {
+        Self { links: scenario.links, bytes_per_block: scenario.kv_bytes_per_block }
+    }
+}
+
+/// The tiers below G1.
+pub fn tiers(engine: &Engine) -> Vec<TierView> {
+    let Some(config) = &engine.config().tiers else { return Vec::new() };
+    let capacities = [(Tier::G2, Some(config.g2)), (Tier::G3, config.g3), (Tier::G4, config.g4)];
+    let view = |(tier, config): (Tier, Option<tierscope_engine::TierConfig>)| {
+        let (pool, config) = (engine.tier(tier)?, config?);
+        Some(view(tier, pool, config.blocks))
+    };
+    capacities.into_iter().filter_map(view).collect()
+}
+
+/// Slots that were never used are not in the pool: they are free.
+fn view(name: Tier, pool: &BlockPool, capacity: u32) -> TierView {
+    let (used, occupancy) = (pool.capacity(), pool.occupancy());
+    let totals = Totals {
+        free: occupancy.free + capacity.saturating_sub(used),
+        reserved: occupancy.reserved,
+        active: occupancy.active,
+        shared: 0,
+        cached: occupancy.cached,
+        source_hold: occupancy.source_hold,
+    };
+    let cells = if used > LOOKED_THROUGH_MAX { one_cell(totals) } else { cells(pool, capacity) };
+    TierView { tier: tier(name), totals, cells }
+}
+
+fn one_cell(totals: Totals) -> Cells {
+    let mut cells = Cells { per_cell: totals.capacity(), counts: Vec::new() };
+    cells.push(totals);
+    cells
+}
+
+fn cells(pool: &BlockPool, capacity: u32) -> Cells {
+    let per_cell = capacity.div_ceil(CELLS_MAX).max(1);
+    let mut cells = Cells { per_cell, counts: Vec::new() };
+    let mut first = 0;
+    while first < capacity {
+        let end = first.saturating_add(per_cell).min(capacity);
+        let known = end.min(pool.capacity()).max(first);
+        let mut cell = Totals { free: end - known, ..Totals::default() };
+        for slot in first..known {
+            cell.count(state(pool.slot_state(SlotId(slot))));
+        }
+        cells.push(cell);
+        first = end;
+    }
+    cells
+}
+
+fn state(state: SlotState) -> BlockState {
+    match state {
+        SlotState::Free => BlockState::Free,
+        SlotState::Reserved => BlockState::Reserved,
+        SlotState::Active { .. } => BlockState::Active,
+        SlotState::Cached => BlockState::Cached,
+        SlotState::SourceHold => BlockState::SourceHold,
+    }
+}
+
+/// The lanes between the tiers that there are.
+pub fn lanes(simulation: &Simulation, copies: &Copies, world: &World) -> Vec<LaneView> {
+    let engine = simulation.engine();
+    let Some(config) = &engine.config().tiers else { return Vec::new() };
+    let there = |lane: &Lane| [lane.from(), lane.to()].iter().all(|&tier| engine.tier(tier).is_some());
+    let now = simulation.now();
+    let mut moving = [Moving::default(); Lane::COUNT];
+    for entry in copies.open_at(now).filter(|entry| entry.is_moving(now)) {
+        moving[entry.lane().index()].add(entry, world.bytes_per_block);
+    }
+    let view = |lane: Lane| {
+        let snapshot = engine.lane(lane);
+        let moving = moving[lane.index()];
+        LaneView {
+            from: tier(lane.from()),
+            to: tier(lane.to()),
+            queued: snapshot.queued,
+            starting: snapshot.starting,
+            in_flight: snapshot.in_flight,
+            settling: snapshot.settling,
+            permits: config.lanes[lane.index()].max_concurrent,
+            completed: snapshot.completed as f64,
+            failed: snapshot.failed as f64,
+            cancelled: snapshot.cancelled as f64,
+            moving_blocks: moving.blocks,
+            moved_bytes: moved_bytes(simulation, lane) as f64,
+            rate: moving.rate(world.links.of(lane).alone_bytes_per_s),
+        }
+    };
+    Lane::ALL.into_iter().filter(there).map(view).collect()
+}
+
+/// A lane is one direction of one link.
+fn moved_bytes(simulation: &Simulation, lane: Lane) -> u64 {
+    let [pcie, disk, object] = simulation.moved_bytes();
+    match lane {
+        Lane::G1ToG2 => pcie.0,
+        Lane::G2ToG1 => pcie.1,
+        Lane::G2ToG3 => disk.0,
+        Lane::G3ToG2 => disk.1,
+        Lane::G2ToG4 => object.0,
+        Lane::G4ToG2 => object.1,
+    }
+}
+
+/// The copies under way on one lane.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moving {
+    blocks: u32,
+    bytes_per_s: f64,
+    /// The end of one of them is not known: neither is its speed.
+    unknown: bool,
+}
+
+impl Moving {
+    fn add(&mut self, entry: &Entry, bytes_per_block: u64) {
+        self.blocks = self.blocks.saturating_add(entry.blocks());
+        match entry.span_ns() {
+            Some(ns) => {
+                let bytes = f64::from(entry.blocks()) * bytes_per_block as f64;
+                self.bytes_per_s += bytes * 1e9 / (ns.max(1) as f64);
+            }
+            None => self.unknown = true,
+        }
+    }
+
+    fn rate(self, link_bytes_per_s: u64) -> Option<LinkUse> {
+        let share = self.bytes_per_s / (link_bytes_per_s.max(1) as f64);
+        (!self.unknown).then_some(LinkUse { bytes_per_s: self.bytes_per_s, share: share.min(1.0) })
+    }
+}
+
+/// The copies that are open at a time, those under way first, and how many there are.
+pub fn open_copies(copies: &Copies, now: SimTime) -> (Vec<CopyView>, u32) {
+    let (mut moving, mut queued, mut total) = (Vec::new(), Vec::new(), 0);
+    for entry in copies.open_at(now) {
+        total += 1;
+        let list = if entry.is_moving(now) { &mut moving } else { &mut queued };
+        if list.len() < COPIES_SHOWN {
+            list.push(entry);
+        }
+    }
+    let shown = moving.into_iter().chain(queued).take(COPIES_SHOWN);
+    (shown.map(|entry| copies.view(entry)).collect(), total)
+}
