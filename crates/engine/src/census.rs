@@ -2,8 +2,8 @@
 
 use tierscope_units::{PassId, RequestId, WorkerId};
 
-use crate::machine::Engine;
 use crate::lower::Dependency;
+use crate::machine::Engine;
 use crate::request::Phase;
 
 /// One unfinished request.
@@ -126,7 +126,8 @@ pub(crate) fn wait_cycle(engine: &Engine) -> Vec<Wait> {
     let head = engine.holding().next().or_else(|| engine.waiting().next());
     let waits_of = |row: &CensusRow| -> Vec<Wait> {
         let request = row.request;
-        let in_line = matches!(row.phase, CensusPhase::Waiting | CensusPhase::Preempted | CensusPhase::Loaded);
+        let in_line =
+            matches!(row.phase, CensusPhase::Waiting | CensusPhase::Preempted | CensusPhase::Loaded);
         if let Some(head) = head.filter(|&head| in_line && head != request) {
             return vec![Wait { request, waits_for: head, reason: Reason::Line }];
         }

@@ -78,8 +78,8 @@ impl BlockPool {
                 Tag::Reserved => slot.refs == 0,
                 Tag::SourceHold => slot.refs == 0 && slot.hash.0 == 0,
                 Tag::Active => slot.refs > 0,
-                Tag::Cached | Tag::Protected => slot.refs == 0 && slot.hash.0 != 0 && !slot.read,
-                Tag::Reading => slot.refs == 0 && slot.hash.0 != 0 && slot.read,
+                Tag::Cached | Tag::Protected => slot.refs == 0 && slot.hash.0 != 0 && slot.read == 0,
+                Tag::Reading => slot.refs == 0 && slot.hash.0 != 0 && slot.read > 0,
             };
             if !fits {
                 return Err(format!("slot {index} is {:?} with {} references", slot.tag, slot.refs));

@@ -12,8 +12,8 @@ use tierscope_units::{ClaimId, SequenceHash, SimTime, SlotId, TransferId};
 
 use crate::block::transaction::Exhausted;
 use crate::fact::{BlockRef, Caller, Fact};
-use crate::machine::{Engine, Scratch};
 use crate::lower::{Below, Dependency};
+use crate::machine::{Engine, Scratch};
 
 /// Who claims, and how far it is.
 #[derive(Clone, Debug)]

@@ -50,7 +50,13 @@ pub enum Fact {
     RetryNow { txn: TxnId, request: RequestId, caller: Caller, generation: u64, released: u32 },
     /// A batch of blocks is queued on a lane: their slots in the tier that they leave. Those of evicted blocks are
     /// held until it ends (rule L6).
-    CopyQueued { transfer: TransferId, lane: Lane, cause: Cause, request: Option<RequestId>, blocks: BlockList },
+    CopyQueued {
+        transfer: TransferId,
+        lane: Lane,
+        cause: Cause,
+        request: Option<RequestId>,
+        blocks: BlockList,
+    },
     /// A batch has a permit and its copy begins: the slots in the tier that the blocks go to. It may have fewer
     /// blocks than were queued: what is there already, or not here any more, is not copied.
     CopyStarted { transfer: TransferId, lane: Lane, blocks: BlockList },

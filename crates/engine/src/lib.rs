@@ -32,12 +32,15 @@ pub use config::{
     Acquisition, Admission, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, HashDeletion,
     SchedulingPolicy, Speculation, Victim,
 };
-pub use fact::{BlockList, BlockRef, Caller, CopyEnd, CopyFailure, Fact, Loaded, FactLog, Occupancy, PassStart, Prepared, Rejection};
+pub use fact::{
+    BlockList, BlockRef, Caller, CopyEnd, CopyFailure, Fact, FactLog, Loaded, Occupancy, PassStart, Prepared,
+    Rejection,
+};
 pub use input::{Arrival, Input, Purpose, Rank, Sampled};
-pub use machine::{Engine, InputError};
 pub use lower::config::{
-    ChunkEviction, CopyEstimate, Filter, Flavour, Holds, LaneConfig, Load, OnboardGate, Pressure, Store, TierConfig, TiersConfig,
-    VllmConfig, Waiters,
+    ChunkEviction, CopyEstimate, Filter, Flavour, Holds, LaneConfig, Load, OnboardGate, Pressure, Store,
+    TierConfig, TiersConfig, VllmConfig, Waiters,
 };
 pub use lower::{Cause, Dependency, Lane, LaneSnapshot, Phase, Tier};
+pub use machine::{Engine, InputError};
 pub use schedule::Row;

@@ -19,7 +19,7 @@ use crate::config::{EngineConfig, Fidelity};
 use crate::fact::{BlockRef, Caller, Fact, FactLog, Rejection};
 use crate::input::{Arrival, Input, Purpose, Rank};
 use crate::line::Line;
-use crate::lower::{FoundBelow, LaneSnapshot, Lane, Lower, Tier};
+use crate::lower::{FoundBelow, Lane, LaneSnapshot, Lower, Tier};
 use crate::request::{Live, NOBODY, Phase, Requests};
 use crate::schedule::{Batch, BlockedHead, PrefillPace, Row};
 

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 
 use tierscope_engine::{CopyFailure, CopyPlan, Lane};
 use tierscope_scenario::{LinkRate, LinkRates, Scenario};
-use tierscope_units::{SimTime, TransferId};
+use tierscope_units::{SimTime, Span, TransferId};
 
 use crate::fault::{Fate, Faults};
 use crate::link::{Direction, Link, LinkSpec, Rate};
@@ -23,6 +23,30 @@ pub(crate) struct Copies {
     under_way: BTreeMap<TransferId, (usize, Fate)>,
     /// Copies that have ended and are not reported yet, the next one last.
     ended: Vec<TransferId>,
+    /// When something changes on a link next: asked far more often than it changes.
+    next: Option<SimTime>,
+}
+
+/// How a link is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkUse {
+    /// Its name in scenarios.
+    pub name: &'static str,
+    /// To the slower tier.
+    pub down: DirectionUse,
+    /// To the faster tier.
+    pub up: DirectionUse,
+}
+
+/// How one direction of a link is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DirectionUse {
+    /// Copies whose bytes are crossing.
+    pub copies: u32,
+    /// Bytes that have crossed so far.
+    pub moved_bytes: u64,
+    /// Time during which something crossed so far.
+    pub busy: Span,
 }
 
 /// The link that a lane crosses: PCIe, disk, object store.
@@ -52,6 +76,7 @@ impl Copies {
             bytes_per_block: scenario.kv_bytes_per_block,
             under_way: BTreeMap::new(),
             ended: Vec::new(),
+            next: None,
         }
     }
 
@@ -70,18 +95,24 @@ impl Copies {
         let link = link_of(plan.lane);
         self.links[link].start(now, plan.transfer, direction, bytes, verdict.stall);
         self.under_way.insert(plan.transfer, (link, verdict.fate));
+        self.look_ahead();
     }
 
     /// Nobody wants a copy's end any more.
     pub(crate) fn cancel(&mut self, now: SimTime, transfer: TransferId) {
         if let Some((link, _)) = self.under_way.remove(&transfer) {
             self.links[link].cancel(now, transfer);
+            self.look_ahead();
         }
     }
 
     /// When something changes on a link.
     pub(crate) fn next_time(&self) -> Option<SimTime> {
-        self.links.iter().filter_map(Link::next_time).min()
+        self.next
+    }
+
+    fn look_ahead(&mut self) {
+        self.next = self.links.iter().filter_map(Link::next_time).min();
     }
 
     /// The next copy that has ended at `now`, in the order of their numbers, with how.
@@ -91,6 +122,7 @@ impl Copies {
             for link in &mut self.links {
                 link.advance(now, &mut ended);
             }
+            self.look_ahead();
             ended.sort_unstable();
             self.ended.extend(ended.iter().rev().map(|(_, transfer)| *transfer));
         }
@@ -106,11 +138,18 @@ impl Copies {
         None
     }
 
-    /// What the links have moved, for charts: bytes down and up, by link.
-    pub(crate) fn moved_bytes(&self) -> [(u64, u64); LINKS] {
-        [0, 1, 2].map(|link| {
-            let link = &self.links[link];
-            (link.moved_bytes(Direction::Down), link.moved_bytes(Direction::Up))
+    /// How the links are used, for charts.
+    pub(crate) fn use_of_links(&self) -> [LinkUse; LINKS] {
+        let of = |link: &Link, direction| DirectionUse {
+            copies: link.in_flight(direction),
+            moved_bytes: link.moved_bytes(direction),
+            busy: link.busy(direction),
+        };
+        let names = ["pcie", "disk", "object"];
+        [0, 1, 2].map(|at: usize| LinkUse {
+            name: names[at],
+            down: of(&self.links[at], Direction::Down),
+            up: of(&self.links[at], Direction::Up),
         })
     }
 }

@@ -24,6 +24,7 @@ mod source;
 pub mod timing;
 
 pub use census::census;
+pub use copies::{DirectionUse, LinkUse};
 pub use error::RunError;
 pub use expect::{Failure, evaluate};
 pub use run::{Run, RunOptions, RunState};

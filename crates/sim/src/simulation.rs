@@ -10,7 +10,7 @@ use tierscope_scenario::{Scenario, Timing, Workload};
 use tierscope_units::{Idx, RequestId, SimTime, Span, TransferId};
 
 use crate::acceptance::Acceptance;
-use crate::copies::Copies;
+use crate::copies::{Copies, LinkUse};
 use crate::error::RunError;
 use crate::progress::Circles;
 use crate::queue::{Event, Queue};
@@ -124,15 +124,19 @@ impl Simulation {
 
     /// When the next instant is.
     pub fn next_time(&self) -> Option<SimTime> {
-        let times =
-            [self.queue.next_time(), self.source.next_time(), self.copies.next_time(), self.engine.next_wake()];
+        let times = [
+            self.queue.next_time(),
+            self.source.next_time(),
+            self.copies.next_time(),
+            self.engine.next_wake(),
+        ];
         // What was due in the past is due now.
         times.into_iter().flatten().min().map(|next| next.max(self.now))
     }
 
-    /// Bytes that the links have moved, down and up: PCIe, disk, object store.
-    pub fn moved_bytes(&self) -> [(u64, u64); 3] {
-        self.copies.moved_bytes()
+    /// How the links are used: PCIe, disk, object store.
+    pub fn links(&self) -> [LinkUse; 3] {
+        self.copies.use_of_links()
     }
 
     /// Requests that are scheduled to arrive, with the time of each, in order; not those that follow others.

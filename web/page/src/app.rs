@@ -15,6 +15,7 @@ use crate::part::header::Header;
 use crate::part::help::Help;
 use crate::part::inspector::Inspector;
 use crate::part::latency::Latency;
+use crate::part::moves::Moves;
 use crate::part::notice::Notice;
 use crate::part::problems::Problems;
 use crate::part::results::Results;
@@ -172,8 +173,9 @@ fn timeline(
     }
 }
 
-/// The transaction at the cursor, and below it the census.
+/// The transaction at the cursor, below it the census, and what moves between tiers.
 fn happenings(state: &UseReducerHandle<AppState>, act: &Callback<Action>, seeker: &Shared) -> Html {
+    let end_ns = state.ended().map_or(0.0, |ended| ended.result.end_ns);
     let find = {
         let (state, seeker) = (state.clone(), Rc::clone(seeker));
         Callback::from(move |way: Way| effects::find(&state, &seeker, way))
@@ -182,13 +184,14 @@ fn happenings(state: &UseReducerHandle<AppState>, act: &Callback<Action>, seeker
         <>
             <section class="side__inspector" aria-label="Transaction">
                 <Inspector found={state.inspector.found.clone()} filter={state.inspector.filter}
-                    end_ns={state.ended().map_or(0.0, |ended| ended.result.end_ns)}
+                    {end_ns}
                     on_find={find} on_filter={act.reform(Action::SetFilter)} />
             </section>
             <section class="side__census" aria-label="Who waits for what">
                 <h2>{ "Who waits for what" }</h2>
                 <div class="panel__scroll" tabindex="0">
                     <Census board={state.board.clone()} />
+                    <Moves board={state.board.clone()} end_ns={clock_end(state)} />
                 </div>
             </section>
         </>
@@ -246,6 +249,12 @@ fn live(state: &AppState) -> String {
         board.waiting,
         board.finished
     )
+}
+
+/// The end of the run, or how far it is: times are written as its clock does.
+fn clock_end(state: &AppState) -> f64 {
+    let now = state.board.as_ref().map_or(0.0, |board| board.at_ns);
+    state.ended().map_or(now, |ended| ended.result.end_ns)
 }
 
 /// The link of a text, for those who copy it.

@@ -29,10 +29,11 @@ struct Witness<'a> {
     held: Vec<BlockRef>,
     stage: Stage,
     detail: TxnDetail,
-    /// Of the transaction: who asked, how many hits, which new blocks.
+    /// Of the transaction: who asked, how many hits, which new blocks, how many victims.
     request: Option<RequestId>,
     hits: usize,
     taken: Vec<BlockRef>,
+    evicts: u32,
     obtainable: Option<u32>,
     /// Nothing has changed the pool since it failed: what is so at the end was so for it.
     untouched: bool,
@@ -62,6 +63,7 @@ impl<'a> Witness<'a> {
             request: None,
             hits: 0,
             taken: Vec::new(),
+            evicts: 0,
             obtainable: None,
             untouched: false,
         }
@@ -159,7 +161,8 @@ impl<'a> Witness<'a> {
             self.stage = Stage::After;
         }
         match *fact {
-            Fact::Acquired { request, caller, active_hits, cached_hits, missing, .. } => {
+            Fact::Acquired { request, caller, active_hits, cached_hits, missing, victims, .. } => {
+                self.evicts = victims;
                 self.request = Some(request);
                 self.hits =
                     if caller == Caller::Admission { (active_hits + cached_hits) as usize } else { 0 };
@@ -193,7 +196,8 @@ impl<'a> Witness<'a> {
     /// What followed from it, until the next transaction.
     fn after(&mut self, fact: &Fact, log: &FactLog) {
         match *fact {
-            Fact::Removed { blocks } if self.request.is_some() && self.detail.victims.is_empty() => {
+            // What the next transaction evicts is told before its own fact.
+            Fact::Removed { blocks } if std::mem::take(&mut self.evicts) > 0 => {
                 self.detail.victims = shown(log.blocks(blocks));
             }
             Fact::Admitted { request, .. } if self.request == Some(request) => self.detail.admitted = true,

@@ -12,8 +12,17 @@ impl BlockPool {
     /// Adds `more` free slots, which are taken after those that were free before.
     pub(crate) fn grow(&mut self, more: u32) {
         let (old, new) = (self.capacity(), self.capacity() + more);
-        let empty =
-            Slot { hash: SequenceHash(0), refs: 0, prev: NONE, next: NONE, link: NONE, tag: Tag::Free, read: false, sent: false, uses: 0 };
+        let empty = Slot {
+            hash: SequenceHash(0),
+            refs: 0,
+            prev: NONE,
+            next: NONE,
+            link: NONE,
+            tag: Tag::Free,
+            read: 0,
+            sent: false,
+            uses: 0,
+        };
         self.slots.resize(new as usize, empty);
         self.free.splice(0..0, (old..new).rev().map(SlotId));
         self.index = HashIndex::for_slots(new);
@@ -30,28 +39,27 @@ impl BlockPool {
         self.index.warm(&self.slots, hashes);
     }
 
-    /// A copy begins to read a full block: it may be hit and released, and is not reused. `false` when one reads
-    /// it already.
-    pub(crate) fn begin_read(&mut self, slot: SlotId) -> bool {
+    /// A copy begins to read a full block: it may be hit and released, and is not reused.
+    pub(crate) fn begin_read(&mut self, slot: SlotId) {
         let s = &mut self.slots[slot.index()];
-        if s.read {
-            return false;
-        }
-        s.read = true;
+        s.read += 1;
         s.sent = true;
         if s.tag == Tag::Cached {
             s.tag = Tag::Reading;
             self.cached -= 1;
             self.reading += 1;
         }
-        true
     }
 
     /// The copy has ended (rule L6).
     pub(crate) fn end_read(&mut self, slot: SlotId) {
         let s = &mut self.slots[slot.index()];
-        debug_assert!(s.read, "{slot:?} is read by nobody");
-        s.read = false;
+        debug_assert!(s.read > 0, "{slot:?} is read by nobody");
+        s.read -= 1;
+        self.generation += 1;
+        if s.read > 0 {
+            return;
+        }
         match s.tag {
             Tag::Reading => {
                 s.tag = Tag::Cached;
@@ -65,7 +73,6 @@ impl BlockPool {
             }
             _ => {}
         }
-        self.generation += 1;
         self.assert_conserved();
     }
 
@@ -78,7 +85,11 @@ impl BlockPool {
 
     /// The content that a reserved slot will hold: known, and not matchable yet.
     pub(crate) fn announce(&mut self, slot: SlotId, hash: SequenceHash) {
-        debug_assert_eq!(self.slots[slot.index()].tag, Tag::Reserved, "{slot:?} is announced and not reserved");
+        debug_assert_eq!(
+            self.slots[slot.index()].tag,
+            Tag::Reserved,
+            "{slot:?} is announced and not reserved"
+        );
         self.slots[slot.index()].hash = hash;
         self.index.insert(&mut self.slots, slot);
     }
@@ -107,7 +118,10 @@ impl BlockPool {
     pub(crate) fn pin(&mut self, slot: SlotId) {
         if self.slots[slot.index()].refs == 0 {
             self.evictor.leave(&mut self.slots, slot);
-            self.cached -= 1;
+            match self.slots[slot.index()].read {
+                0 => self.cached -= 1,
+                _ => self.reading -= 1,
+            }
             self.active += 1;
         }
         self.evictor.hit(&self.slots, &[slot]);

@@ -2,8 +2,8 @@
 
 pub(crate) mod evict;
 pub(crate) mod index;
-pub(crate) mod pool;
 mod lower;
+pub(crate) mod pool;
 mod promise;
 #[cfg(test)]
 mod reference;

@@ -59,8 +59,8 @@ pub(crate) struct Slot {
     /// Next slot of the same bucket of the index.
     pub(crate) link: u32,
     pub(crate) tag: Tag,
-    /// A copy to a lower tier reads it: it is not reused before that ends (rule L6).
-    pub(crate) read: bool,
+    /// Copies to lower tiers that read it: it is not reused before they end (rule L6).
+    pub(crate) read: u8,
     /// Its content was copied down since it is here.
     pub(crate) sent: bool,
     /// How often its content was found here.
@@ -92,8 +92,17 @@ pub struct BlockPool {
 
 impl BlockPool {
     pub(crate) fn new(capacity: u32, caching: bool, eviction: EvictionPolicy) -> Self {
-        let empty =
-            Slot { hash: SequenceHash(0), refs: 0, prev: NONE, next: NONE, link: NONE, tag: Tag::Free, read: false, sent: false, uses: 0 };
+        let empty = Slot {
+            hash: SequenceHash(0),
+            refs: 0,
+            prev: NONE,
+            next: NONE,
+            link: NONE,
+            tag: Tag::Free,
+            read: 0,
+            sent: false,
+            uses: 0,
+        };
         Self {
             slots: vec![empty; capacity as usize],
             free: (0..capacity).rev().map(SlotId).collect(),
@@ -216,13 +225,13 @@ impl BlockPool {
                 continue;
             }
             self.active -= 1;
-            if s.hash.0 == 0 && s.read {
+            if s.hash.0 == 0 && s.read > 0 {
                 s.tag = Tag::SourceHold;
                 self.source_hold += 1;
             } else if s.hash.0 == 0 {
                 s.tag = Tag::Free;
                 self.free.push(slot);
-            } else if s.read {
+            } else if s.read > 0 {
                 s.tag = Tag::Reading;
                 self.reading += 1;
                 self.evictor.enter(&mut self.slots, slot);
@@ -268,7 +277,8 @@ impl BlockPool {
     }
 
     pub(crate) fn assert_conserved(&self) {
-        let sum = self.unpromised() + self.reserved + self.active + self.cached + self.reading + self.source_hold;
+        let sum =
+            self.unpromised() + self.reserved + self.active + self.cached + self.reading + self.source_hold;
         assert_eq!(sum, self.capacity(), "T9: free + reserved + active + cached + source hold = capacity");
     }
 }

@@ -142,7 +142,7 @@ impl BlockPool {
         for &slot in &hits.slots {
             if self.slots[slot.index()].refs == 0 {
                 self.evictor.leave(&mut self.slots, slot);
-                read += u32::from(self.slots[slot.index()].read);
+                read += u32::from(self.slots[slot.index()].read > 0);
             }
             let s = &mut self.slots[slot.index()];
             s.tag = Tag::Active;
@@ -162,8 +162,8 @@ impl BlockPool {
             s.refs -= 1;
             s.uses -= 1;
             if s.refs == 0 {
-                s.tag = if s.read { Tag::Reading } else { Tag::Cached };
-                read += u32::from(s.read);
+                s.tag = if s.read > 0 { Tag::Reading } else { Tag::Cached };
+                read += u32::from(s.read > 0);
                 self.evictor.rejoin(&mut self.slots, slot);
             }
         }

@@ -42,9 +42,9 @@ impl Cause {
 pub(crate) enum Hold {
     /// Evicted and held: neither matchable nor free.
     Source,
-    /// A full block of G1: it may be hit and released, and is no victim.
+    /// It may be hit and released, and is no victim.
     Read,
-    /// A block of a lower tier has one reference more.
+    /// A block of a lower tier has one reference more: a load or a queue keeps it, and using it makes it recent.
     Pin,
     /// Not at all before the copy starts: it may be evicted meanwhile.
     Unheld,

@@ -2,10 +2,10 @@
 
 use tierscope_units::{Idx as _, TransferId};
 
+use super::Lower;
 use super::batch::{Batch, Hold, NO_SLOT};
 use super::lane::Phase;
 use super::name::{Lane, Tier};
-use super::Lower;
 use crate::machine::Engine;
 
 impl Engine {
@@ -15,7 +15,8 @@ impl Engine {
             let live = self.requests.find(id)?;
             Some((format!("{id:?}"), self.requests.get(live).dependency?))
         });
-        let claims = self.claims.iter().filter_map(|(id, claim)| Some((format!("{id:?}"), claim.dependency()?)));
+        let claims =
+            self.claims.iter().filter_map(|(id, claim)| Some((format!("{id:?}"), claim.dependency()?)));
         for (who, dependency) in dependencies.chain(claims) {
             let known = |lower: &Lower| lower.batches.contains_key(&dependency.transfer);
             if !self.lower.as_deref().is_some_and(known) {
@@ -24,7 +25,11 @@ impl Engine {
         }
         let Some(lower) = self.lower.as_deref() else {
             let held = self.pool.source_hold + self.pool.reading;
-            return if held == 0 { Ok(()) } else { Err(format!("{held} slots are read and nothing is below")) };
+            return if held == 0 {
+                Ok(())
+            } else {
+                Err(format!("{held} slots are read and nothing is below"))
+            };
         };
         lower.check_tiers()?;
         lower.check_lanes()?;
@@ -40,7 +45,7 @@ impl Engine {
             read[block.from.index()] += 1;
         }
         for (at, slot) in self.pool.slots.iter().enumerate() {
-            let held = slot.read || slot.tag == crate::block::pool::Tag::SourceHold;
+            let held = slot.read > 0 || slot.tag == crate::block::pool::Tag::SourceHold;
             if read[at] != u32::from(held) {
                 return Err(format!("slot {at} is read by {} copies, and held: {held} (rule L6)", read[at]));
             }
@@ -56,7 +61,9 @@ impl Engine {
             let mine = lower.batches.values().filter(|batch| batch.request == Some((live, id)));
             let moving: usize = mine.map(|batch| batch.moves.len()).sum();
             if outstanding as usize != moving {
-                return Err(format!("{id:?} waits for {outstanding} blocks, {moving} are on their way (rule L5)"));
+                return Err(format!(
+                    "{id:?} waits for {outstanding} blocks, {moving} are on their way (rule L5)"
+                ));
             }
         }
         Ok(())
@@ -80,15 +87,34 @@ impl Lower {
             for block in from_here.flat_map(|batch| &batch.moves).filter(|block| block.hold == Hold::Pin) {
                 pins[block.from.index()] += 1;
             }
+            let mut reads = vec![0_u8; lower_tier.pool.slots.len()];
+            let from_here = self.all_batches().filter(|batch| batch.lane.from() == tier);
+            for block in from_here.flat_map(|batch| &batch.moves).filter(|block| block.hold == Hold::Read) {
+                reads[block.from.index()] += 1;
+            }
+            if let Some(at) =
+                lower_tier.pool.slots.iter().zip(&reads).position(|(slot, &reads)| slot.read != reads)
+            {
+                return Err(format!(
+                    "{name}: slot {at} counts {} readers, copies {}",
+                    lower_tier.pool.slots[at].read, reads[at]
+                ));
+            }
             let to_here = self.all_batches().filter(|batch| batch.lane.to() == tier);
             let promised =
                 to_here.flat_map(|batch| &batch.moves).filter(|block| block.to != NO_SLOT).count() as u32;
             let wrong = lower_tier.pool.slots.iter().zip(&pins).position(|(slot, &pins)| slot.refs != pins);
             if let Some(at) = wrong {
-                return Err(format!("{name}: slot {at} is pinned {} times, copies pin it {}", lower_tier.pool.slots[at].refs, pins[at]));
+                return Err(format!(
+                    "{name}: slot {at} is pinned {} times, copies pin it {}",
+                    lower_tier.pool.slots[at].refs, pins[at]
+                ));
             }
             if promised != lower_tier.pool.reserved {
-                return Err(format!("{name}: {} slots are promised, copies go to {promised}", lower_tier.pool.reserved));
+                return Err(format!(
+                    "{name}: {} slots are promised, copies go to {promised}",
+                    lower_tier.pool.reserved
+                ));
             }
         }
         Ok(())
@@ -98,7 +124,8 @@ impl Lower {
         for lane in Lane::ALL {
             let state = &self.lanes[lane.index()];
             let name = lane.name();
-            let count = |phase| self.batches.values().filter(|b| b.lane == lane && b.phase == phase).count() as u32;
+            let count =
+                |phase| self.batches.values().filter(|b| b.lane == lane && b.phase == phase).count() as u32;
             let snapshot = state.snapshot;
             let told = [
                 ("queued", count(Phase::Queued), snapshot.queued),
@@ -107,14 +134,22 @@ impl Lower {
                 ("settling", count(Phase::Settling), snapshot.settling),
             ];
             if let Some((phase, found, told)) = told.into_iter().find(|(_, found, told)| found != told) {
-                return Err(format!("{name}: {found} batches are {phase}, the snapshot says {told} (rule L2)"));
+                return Err(format!(
+                    "{name}: {found} batches are {phase}, the snapshot says {told} (rule L2)"
+                ));
             }
             if snapshot.past_queue() > state.config.max_concurrent {
-                return Err(format!("{name}: {} batches are past the queue (rule L1)", snapshot.past_queue()));
+                return Err(format!(
+                    "{name}: {} batches are past the queue (rule L1)",
+                    snapshot.past_queue()
+                ));
             }
             let blocks: usize = self.all_batches().filter(|b| b.lane == lane).map(|b| b.moves.len()).sum();
             if blocks as u64 != state.backlog_blocks {
-                return Err(format!("{name}: {blocks} blocks wait or move, it counts {}", state.backlog_blocks));
+                return Err(format!(
+                    "{name}: {blocks} blocks wait or move, it counts {}",
+                    state.backlog_blocks
+                ));
             }
             let lost = |id: &TransferId| !self.batches.contains_key(id);
             if let Some(id) = state.queue.iter().find(|id| lost(id)) {

@@ -14,10 +14,14 @@ use crate::machine::Engine;
 
 impl Engine {
     /// The world says that a copy ended. `false` if it is not under way.
-    pub(crate) fn end_copy(&mut self, now: SimTime, transfer: TransferId, end: Result<(), CopyFailure>) -> bool {
-        let in_flight = |lower: &Lower| {
-            lower.batches.get(&transfer).is_some_and(|batch| batch.phase == Phase::InFlight)
-        };
+    pub(crate) fn end_copy(
+        &mut self,
+        now: SimTime,
+        transfer: TransferId,
+        end: Result<(), CopyFailure>,
+    ) -> bool {
+        let in_flight =
+            |lower: &Lower| lower.batches.get(&transfer).is_some_and(|batch| batch.phase == Phase::InFlight);
         if !self.lower.as_deref().is_some_and(in_flight) {
             return false;
         }
@@ -171,7 +175,12 @@ impl Engine {
         match (block.hold, lane.from()) {
             (Hold::Unheld, _) => {}
             (Hold::Source, _) => pool.release_sources(&[BlockRef { slot: block.from, hash: block.hash }]),
-            (Hold::Read, _) => pool.end_read(block.from),
+            (Hold::Read, Tier::G1) => pool.end_read(block.from),
+            (Hold::Read, tier) => {
+                if let Some(lower_tier) = lower.tier_mut(tier) {
+                    lower_tier.pool.end_read(block.from);
+                }
+            }
             (Hold::Pin, tier) => {
                 if let Some(lower_tier) = lower.tier_mut(tier) {
                     lower_tier.unpin(block.from);

@@ -6,10 +6,10 @@
 
 use tierscope_units::{Idx as _, RequestId, SimTime, TransferId};
 
+use super::Lower;
 use super::batch::{Cause, Hold, Move, NO_SLOT};
 use super::config::{Holds, Store};
 use super::name::Lane;
-use super::Lower;
 use crate::block::pool::BlockPool;
 use crate::fact::BlockRef;
 use crate::machine::Engine;

@@ -7,13 +7,13 @@
 
 use tierscope_units::{SequenceHash, SimTime, SlotId, TransferId};
 
+use super::Lower;
 use super::batch::{Batch, Cause, Hold, Move, NO_SLOT};
 use super::config::{Flavour, Load, Waiters};
 use super::evict::Dependency;
 use super::lane::Phase;
 use super::name::{Lane, Tier};
 use super::tier::Found;
-use super::Lower;
 use crate::fact::{CopyEnd, Fact};
 use crate::machine::Engine;
 use crate::request::Live;
@@ -93,7 +93,8 @@ impl Lower {
                 let recompute = self.config.recompute_estimate.as_ns();
                 let all = found.len() as u64;
                 let cost = |cut: usize| {
-                    self.load_estimate_ns(&found[..cut]).saturating_add(recompute.saturating_mul(all - cut as u64))
+                    self.load_estimate_ns(&found[..cut])
+                        .saturating_add(recompute.saturating_mul(all - cut as u64))
                 };
                 // Only where the tier changes can stopping be better than both going on and stopping earlier.
                 let cuts = (0..=found.len())
@@ -135,7 +136,8 @@ impl Lower {
             for block in part {
                 self.mark_carrier(lane, block, transfer);
             }
-            let batch = Batch { moves: part.to_vec(), request: Some(wanted), ..Batch::new(lane, Cause::Wanted) };
+            let batch =
+                Batch { moves: part.to_vec(), request: Some(wanted), ..Batch::new(lane, Cause::Wanted) };
             self.lane(lane).backlog_blocks += part.len() as u64;
             self.enqueue(transfer, batch);
         }
@@ -207,8 +209,13 @@ impl Engine {
         }
         self.log_tier_removed(now, Tier::G2);
         let counts = [0, 1, 2].map(|place: usize| moves[place].len() as u32);
-        let load =
-            LoadState { outstanding: cut as u32, from: hits, until: hits + cut as u32, tokens, doomed: false };
+        let load = LoadState {
+            outstanding: cut as u32,
+            from: hits,
+            until: hits + cut as u32,
+            tokens,
+            doomed: false,
+        };
         let r = self.requests.get_mut(live);
         r.load = load;
         r.phase = crate::request::Phase::Loading;
@@ -216,7 +223,8 @@ impl Engine {
         r.next_full = r.computed + self.config.block_size_tokens;
         let request = r.id;
         let [g2_blocks, g3_blocks, g4_blocks] = counts;
-        self.facts.push(now, Fact::OnboardStarted { request, hit_blocks: hits, g2_blocks, g3_blocks, g4_blocks });
+        self.facts
+            .push(now, Fact::OnboardStarted { request, hit_blocks: hits, g2_blocks, g3_blocks, g4_blocks });
         for (place, lane) in [Lane::G2ToG1, Lane::G3ToG2, Lane::G4ToG2].into_iter().enumerate() {
             if let Some(lower) = &mut self.lower
                 && !moves[place].is_empty()
@@ -299,10 +307,8 @@ impl Engine {
         }
         r.computed = until * block;
         let request = r.id;
-        self.facts.push(
-            now,
-            Fact::OnboardEnded { request, loaded_blocks: loaded, failed_blocks: wanted - loaded },
-        );
+        self.facts
+            .push(now, Fact::OnboardEnded { request, loaded_blocks: loaded, failed_blocks: wanted - loaded });
         self.register_full(now, live, until * block);
         self.blocked.clear();
         self.stirred = true;

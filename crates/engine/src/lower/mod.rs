@@ -23,8 +23,8 @@ pub use batch::Cause;
 pub(crate) use batch::{Batch, Move};
 pub(crate) use evict::Below;
 pub use evict::Dependency;
-pub use lane::{LaneSnapshot, Phase};
 pub(crate) use lane::LaneState;
+pub use lane::{LaneSnapshot, Phase};
 pub(crate) use load::{FoundBelow, LoadState, Plan};
 pub use name::{Lane, Tier};
 pub(crate) use tier::{Found, LowerTier};
@@ -55,7 +55,8 @@ pub(crate) struct Lower {
 
 impl Lower {
     pub(crate) fn new(config: &TiersConfig, g1_blocks: u32) -> Self {
-        let by_frequency = config.lanes.iter().any(|lane| matches!(lane.filter, Filter::PresenceFrequency(_)));
+        let by_frequency =
+            config.lanes.iter().any(|lane| matches!(lane.filter, Filter::PresenceFrequency(_)));
         Self {
             tiers: [Some(config.g2), config.g3, config.g4].map(|tier| tier.map(LowerTier::new)),
             lanes: config.lanes.map(LaneState::new),

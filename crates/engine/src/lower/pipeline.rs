@@ -2,13 +2,13 @@
 
 use tierscope_units::{SimTime, TransferId};
 
+use super::Lower;
 use super::batch::{Batch, Cause, Hold, Move, NO_SLOT};
 use super::config::{Filter, Pressure};
 use super::evict::Dependency;
 use super::lane::{Open, Phase};
 use super::name::{Lane, Tier};
 use super::tier::Found;
-use super::Lower;
 use crate::command::CopyPlan;
 use crate::fact::{BlockRef, CopyEnd, CopyFailure, Fact};
 use crate::machine::Engine;
@@ -182,7 +182,8 @@ impl Engine {
         if unplaced > 0 && !self.place(now, transfer, unplaced) {
             let Some(lower) = &mut self.lower else { return Start::Ended };
             let holds = lower.config.pressure == Pressure::Hold;
-            let may_come = holds && lower.tier(lane.to()).is_some_and(|tier| tier.has_busy() && unplaced <= tier.capacity());
+            let may_come = holds
+                && lower.tier(lane.to()).is_some_and(|tier| tier.has_busy() && unplaced <= tier.capacity());
             if may_come {
                 lower.lane(lane).waits_for_room = true;
                 return Start::Waits;
@@ -191,7 +192,8 @@ impl Engine {
             self.end_batch(now, transfer, CopyEnd::Failed(CopyFailure::DestinationFull));
             return Start::Ended;
         }
-        let emptied = |lower: &Lower| lower.batches.get(&transfer).is_some_and(|batch| batch.moves.is_empty());
+        let emptied =
+            |lower: &Lower| lower.batches.get(&transfer).is_some_and(|batch| batch.moves.is_empty());
         if self.lower.as_deref().is_some_and(emptied) {
             if let Some(lower) = &mut self.lower {
                 lower.lane(lane).queue.pop_front();
@@ -208,7 +210,8 @@ impl Engine {
         let Some(batch) = lower.batches.get_mut(&transfer) else { return };
         let lane = batch.lane;
         let unheld = batch.moves.first().is_some_and(|block| block.hold == Hold::Unheld);
-        let Some(source) = lower.tiers.get(lane.from().index().wrapping_sub(1)).and_then(Option::as_ref) else {
+        let Some(source) = lower.tiers.get(lane.from().index().wrapping_sub(1)).and_then(Option::as_ref)
+        else {
             return;
         };
         if unheld {
@@ -225,7 +228,8 @@ impl Engine {
         let Some(lane) = lower.batches.get(&transfer).map(|batch| batch.lane) else { return false };
         let tier = lane.to();
         let removed = &mut self.scratch.lower_removed;
-        let Some(mut slots) = lower.tier_mut(tier).and_then(|lower_tier| lower_tier.reserve(count, removed)) else {
+        let Some(mut slots) = lower.tier_mut(tier).and_then(|lower_tier| lower_tier.reserve(count, removed))
+        else {
             return false;
         };
         let Some(mut batch) = lower.batches.remove(&transfer) else { return false };
@@ -274,12 +278,12 @@ impl Engine {
         let Some(lower) = &mut self.lower else { return Start::Ended };
         let Some(mut batch) = lower.batches.remove(&transfer) else { return Start::Ended };
         let lane = batch.lane;
-        for block in &mut batch.moves {
-            if block.hold == Hold::Unheld {
-                block.hold = Hold::Pin;
-                if let Some(tier) = lower.tier_mut(lane.from()) {
-                    tier.pin(block.from);
-                }
+        if batch.moves.first().is_some_and(|block| block.hold == Hold::Unheld)
+            && let Some(tier) = lower.tier_mut(lane.from())
+        {
+            for block in &mut batch.moves {
+                block.hold = Hold::Read;
+                tier.pool.begin_read(block.from);
             }
         }
         let state = lower.lane(lane);

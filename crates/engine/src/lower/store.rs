@@ -69,9 +69,10 @@ impl Engine {
     fn store_slot(&mut self, now: SimTime, slot: SlotId, cause: Cause) {
         let Some(hash) = self.pool.slot_hash(slot) else { return };
         let Some(lower) = &mut self.lower else { return };
-        if !lower.passes(Lane::G1ToG2, hash) || !self.pool.begin_read(slot) {
+        if self.pool.slots[slot.index()].read > 0 || !lower.passes(Lane::G1ToG2, hash) {
             return;
         }
+        self.pool.begin_read(slot);
         let block = Move { hash, from: slot, to: NO_SLOT, hold: Hold::Read, at: 0 };
         lower.collect(now, Lane::G1ToG2, cause, block);
     }

@@ -78,7 +78,7 @@ impl LowerTier {
 
     /// Whether slots that are in use now will come free by themselves.
     pub(crate) fn has_busy(&self) -> bool {
-        self.pool.active > 0 || self.pool.reserved > 0
+        self.pool.active > 0 || self.pool.reserved > 0 || self.pool.reading > 0
     }
 
     /// Reserves `count` slots, or none when there are too few; the contents that had to go are in `removed`.

@@ -5,8 +5,8 @@ use tierscope_units::{SimTime, SlotId, TxnId};
 use crate::block::evict::Evict as _;
 use crate::block::transaction::{Exhausted, Hits, new_blocks};
 use crate::fact::{BlockRef, Caller, Fact, Prepared};
-use crate::machine::{Engine, Scratch};
 use crate::lower::{Below, Dependency};
+use crate::machine::{Engine, Scratch};
 use crate::request::{Identity, Live};
 
 /// What an acquire came to (rule T3). `RetryNow` is taken inside, at most once.

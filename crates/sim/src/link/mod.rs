@@ -37,6 +37,7 @@ pub(crate) struct Rate {
 
 impl Rate {
     /// A direction that does not mind the other one.
+    #[cfg(test)]
     pub(crate) const fn uncoupled(bytes_per_s: NonZeroU64, latency: Span) -> Self {
         Self { alone_bytes_per_s: bytes_per_s, both_bytes_per_s: bytes_per_s, latency }
     }

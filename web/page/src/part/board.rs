@@ -1,4 +1,4 @@
-//! G1 as cells: a canvas, a legend with exact counts, and the block under the pointer.
+//! G1 as cells: a canvas, a legend with exact counts, and the block under the pointer; the tiers below it as shelves.
 
 use std::rc::Rc;
 
@@ -6,7 +6,9 @@ use tierscope_worker::protocol::{Board as BoardView, SlotView, Totals};
 use web_sys::HtmlCanvasElement;
 use yew::prelude::*;
 
-use super::{legend, paint};
+use super::legend::{self, Words};
+use super::paint;
+use super::shelf::Shelf;
 use crate::chart::cells::Grid;
 use crate::chart::palette::Palette;
 use crate::glue::dom::{self, use_size};
@@ -42,7 +44,8 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
             if let Some(canvas) = canvas.cast::<HtmlCanvasElement>() {
                 let ratio = dom::window().device_pixel_ratio();
                 let picture = paint::Picture {
-                    board: board.as_deref(),
+                    cells: board.as_deref().map(|board| &board.cells),
+                    labels: board.as_deref().map_or(&[], |board| &board.labels),
                     grid,
                     palette,
                     pointed: *pointed,
@@ -78,10 +81,16 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
             }
         })
     };
-    let label = format!("G1: {}. Arrow keys walk over the blocks.", legend::in_words(totals));
+    let label = format!("G1: {}. Arrow keys walk over the blocks.", legend::in_words(Words::G1, totals));
+    let below = props.board.as_ref().map_or(0, |board| board.tiers.len());
+    let class = match below {
+        0 => "board",
+        1 => "board board--tiers",
+        _ => "board board--tiers board--dense",
+    };
     html! {
-        <div class="board" id="board">
-            { legend::legend(totals, props.board.as_ref().map_or(1, |board| board.cells.per_cell)) }
+        <div {class} id="board">
+            { legend::legend("G1", Words::G1, totals, props.board.as_ref().map_or(1, |board| board.cells.per_cell)) }
             <div class="board__room" ref={room}>
                 <canvas ref={canvas} class="board__canvas" role="img" aria-label={label} tabindex="0"
                     {onpointermove}
@@ -92,6 +101,11 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
                     { tip(&grid, cell, board, props.slot.as_deref(), size.0) }
                 }
             </div>
+            if let Some(board) = &props.board {
+                for (place, view) in board.tiers.iter().enumerate() {
+                    <Shelf key={view.tier.as_str()} board={Rc::clone(board)} {place} palette={props.palette} />
+                }
+            }
         </div>
     }
 }
@@ -176,7 +190,7 @@ fn many(cell: usize, board: &BoardView, totals: Totals) -> Html {
     html! {
         <>
             <strong>{ format!("Slots {} to {}", format::count(first), format::count(last)) }</strong>
-            <span>{ legend::in_words(totals) }</span>
+            <span>{ legend::in_words(Words::G1, totals) }</span>
         </>
     }
 }

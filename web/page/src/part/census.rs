@@ -5,7 +5,7 @@ use std::rc::Rc;
 use tierscope_worker::protocol::Board;
 use yew::prelude::*;
 
-use crate::state::format;
+use crate::state::{format, moves};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct CensusProps {
@@ -32,7 +32,8 @@ pub(crate) fn Census(props: &CensusProps) -> Html {
                     <tr>
                         <th scope="col">{ "Req" }</th>
                         <th scope="col">{ "Phase" }</th>
-                        <th scope="col"><abbr title="Blocks held, of those that its tokens need">{ "Blocks" }</abbr></th>
+                        <th scope="col"><abbr title="Blocks that it holds">{ "Holds" }</abbr></th>
+                        <th scope="col"><abbr title="Blocks that its known tokens need besides">{ "Lacks" }</abbr></th>
                         <th scope="col">{ "Owner" }</th>
                         <th scope="col">{ "Wakes on" }</th>
                     </tr>
@@ -42,10 +43,16 @@ pub(crate) fn Census(props: &CensusProps) -> Html {
                         <tr key={row.request}>
                             <th scope="row">{ row.request }</th>
                             <td>{ &row.phase }</td>
-                            <td class="census__blocks">{ format!("{}/{}", row.held_blocks, row.needed_blocks) }</td>
+                            <td class="census__blocks">{ row.held_blocks }</td>
+                            <td class="census__blocks">{ row.needed_blocks.saturating_sub(row.held_blocks) }</td>
                             <td>{ &row.owner }</td>
                             if let Some(wakeup) = &row.wakeup {
-                                <td>{ wakeup }</td>
+                                <td>
+                                    { wakeup }
+                                    if let Some(copy) = row.transfer.and_then(|transfer| moves::awaited(board, transfer)) {
+                                        <span class="census__copy">{ copy }</span>
+                                    }
+                                </td>
                             } else {
                                 <td class="census__nothing">{ "nothing" }</td>
                             }

@@ -111,7 +111,7 @@ fn blocked(detail: Option<&TxnDetail>, needed: u32) -> [Step; 3] {
         room.push(("source hold", number(detail.held.len() as u32)));
     }
     let mut end = vec![("slots taken", number(0))];
-    if let Some(transfer) = detail.and_then(|detail| detail.transfer) {
+    if let Some(transfer) = detail.and_then(|detail| detail.transfer.as_ref()) {
         end.push(("waits for", format!("copy {}", transfer.transfer)));
     }
     [

@@ -3,13 +3,13 @@
 use std::rc::Rc;
 
 use tierscope_worker::protocol::{
-    Found, OutcomeFilter, Transaction, TxnBlock, TxnDetail, TxnFilter, TxnOutcome, Way,
+    CopyView, Found, OutcomeFilter, Transaction, TxnBlock, TxnDetail, TxnFilter, TxnOutcome, Way,
 };
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
 use super::flow::flow;
-use crate::state::{format, inspector, sentence};
+use crate::state::{format, inspector, moves, sentence};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct InspectorProps {
@@ -143,12 +143,20 @@ fn one(transaction: &Transaction, end_ns: f64) -> Html {
                     }
                 </strong>
                 <p id="txn-reason">{ sentence::reason(transaction, end_ns) }</p>
+                if let Some(story) = story(transaction) {
+                    <p id="txn-transfer">{ moves::story(story, end_ns) }</p>
+                }
             </div>
             if let Some(detail) = &transaction.detail {
                 { blocks(detail) }
             }
         </>
     }
+}
+
+/// The copy that it waits for.
+fn story(transaction: &Transaction) -> Option<&CopyView> {
+    transaction.detail.as_ref()?.transfer.as_ref()?.story.as_ref()
 }
 
 fn blocks(detail: &TxnDetail) -> Html {

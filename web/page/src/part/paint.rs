@@ -2,7 +2,7 @@
 //! hatched, active is solid, shared is solid with a second edge, cached is solid with a hole, source hold is solid with an
 //! arrow down. The slots of a transaction are ringed and lettered.
 
-use tierscope_worker::protocol::{BlockState, Board, Totals};
+use tierscope_worker::protocol::{BlockState, Cells, Totals};
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
@@ -13,7 +13,9 @@ use crate::state::inspector::{Mark, Part};
 
 /// Everything that one picture shows.
 pub(crate) struct Picture<'a> {
-    pub(crate) board: Option<&'a Board>,
+    pub(crate) cells: Option<&'a Cells>,
+    /// What stands in each cell; may be empty.
+    pub(crate) labels: &'a [String],
     pub(crate) grid: Grid,
     pub(crate) palette: &'a Palette,
     pub(crate) pointed: Option<usize>,
@@ -37,11 +39,11 @@ pub(crate) fn paint(canvas: &HtmlCanvasElement, picture: &Picture<'_>) {
     let _ = canvas.style().set_property("height", &format!("{height}px"));
     let Some(context) = context(canvas) else { return };
     let _ = context.scale(picture.ratio, picture.ratio);
-    let Some(board) = picture.board else { return };
+    let Some(cells) = picture.cells else { return };
     let brush = Brush { context: &context, palette: picture.palette, side: picture.grid.side_px() };
     // Thousands of tiny cells: all of one colour at once.
     let mut tiny = [const { Vec::new() }; BlockState::ALL.len()];
-    for (cell, totals) in board.cells.iter().enumerate() {
+    for (cell, totals) in cells.iter().enumerate() {
         let at = picture.grid.corner(cell);
         match legend::state_of(totals) {
             Some(state) if brush.is_tiny() && totals.capacity() == totals.of(state) => {
@@ -51,7 +53,7 @@ pub(crate) fn paint(canvas: &HtmlCanvasElement, picture: &Picture<'_>) {
             Some(_) => brush.shares(at, totals),
             None => {}
         }
-        if let Some(label) = board.labels.get(cell)
+        if let Some(label) = picture.labels.get(cell)
             && brush.side >= LABELS_FROM_PX
         {
             brush.label(at, label);
@@ -61,8 +63,8 @@ pub(crate) fn paint(canvas: &HtmlCanvasElement, picture: &Picture<'_>) {
         brush.squares(&tiny[state as usize], state);
     }
     for mark in picture.marks {
-        let cell = (mark.slot / board.cells.per_cell.max(1)) as usize;
-        if let Some(totals) = board.cells.get(cell) {
+        let cell = (mark.slot / cells.per_cell.max(1)) as usize;
+        if let Some(totals) = cells.get(cell) {
             brush.mark(picture.grid.corner(cell), mark.part, legend::state_of(totals));
         }
     }

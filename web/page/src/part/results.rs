@@ -1,5 +1,7 @@
 //! What came of the run, in numbers.
 
+mod below;
+
 use std::rc::Rc;
 
 use yew::prelude::*;
@@ -27,6 +29,7 @@ pub(crate) fn Results(props: &ResultsProps) -> Html {
             <dl class="figures">
                 { for figures(report).into_iter().map(figure) }
             </dl>
+            { below::tables(report) }
             { refusals(report) }
         </>
     }

@@ -5,6 +5,7 @@ pub mod edit;
 pub mod format;
 pub mod gallery;
 pub mod inspector;
+pub mod moves;
 pub mod play;
 pub mod report;
 pub mod sentence;

@@ -1,5 +1,7 @@
 //! The report as the page reads it: the stable keys that it shows, and nothing else.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 /// The report.
@@ -19,6 +21,46 @@ pub struct ReportView {
     pub preemptions: u64,
     pub passes: u64,
     pub rejected: Vec<Rejected>,
+    pub tiers: BTreeMap<String, Tier>,
+    pub lanes: BTreeMap<String, Lane>,
+    pub loads: Option<Loads>,
+}
+
+/// A tier's blocks; G1 has no number of resident ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Tier {
+    pub capacity_blocks: u32,
+    pub resident_max: Option<u32>,
+    pub resident_end: Option<u32>,
+    pub stored: u64,
+    pub removed: u64,
+}
+
+/// A lane's batches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Lane {
+    pub batches: u64,
+    pub completed: u64,
+    pub failed: u64,
+    pub cancelled: u64,
+    pub blocks: u64,
+    pub bytes: f64,
+    pub utilisation: f64,
+    pub queue_wait_ns: Summary,
+    pub copy_ns: Summary,
+}
+
+/// Loads from below G1, and waits for copies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Loads {
+    pub started: u64,
+    pub loaded_blocks: u64,
+    pub failed_blocks: u64,
+    pub waits_for_copy: u64,
+    pub blocked_on_offload: u64,
 }
 
 /// A refused request.
@@ -111,7 +153,23 @@ pub struct HitRatio {
 #[serde(default)]
 pub struct ByTier {
     pub g1: Option<f64>,
+    pub g2: Option<f64>,
+    pub g3: Option<f64>,
+    pub g4: Option<f64>,
     pub total: Option<f64>,
+}
+
+impl ByTier {
+    /// The share of a tier by its key: `g2`.
+    pub fn of(&self, tier: &str) -> Option<f64> {
+        match tier {
+            "g1" => self.g1,
+            "g2" => self.g2,
+            "g3" => self.g3,
+            "g4" => self.g4,
+            _ => None,
+        }
+    }
 }
 
 impl ReportView {

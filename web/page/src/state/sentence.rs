@@ -116,7 +116,7 @@ fn blocked(transaction: &Transaction, needed: u32, end_ns: f64) -> String {
     let Some(detail) = &transaction.detail else {
         return format!("{needs}, but an offload still reads them.");
     };
-    let until = detail.transfer.map_or(String::new(), |transfer| {
+    let until = detail.transfer.as_ref().map_or(String::new(), |transfer| {
         format!(
             " It waits for the end of transfer {}, expected at {}, and is not preempted.",
             transfer.transfer,
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn blocked_and_retried_name_the_copy() {
-        let transfer = Some(Transfer { transfer: 4, deadline_ns: 120e6 });
+        let transfer = Some(Transfer { transfer: 4, deadline_ns: 120e6, story: None });
         let held = vec![TxnBlock { slot: 1, hash: None }];
         let detail = TxnDetail { transfer, held, ..TxnDetail::default() };
         let words = said(TxnCaller::Admission, TxnOutcome::Blocked { needed: 6 }, detail);

@@ -1,7 +1,7 @@
 use std::rc::Rc;
 
 use tierscope_worker::protocol::{
-    Board, Cells, Find, Found, FromWorker, OutcomeFilter, RunResult, Totals, Transaction, TxnCaller,
+    Board, Find, Found, FromWorker, OutcomeFilter, RunResult, Transaction, TxnCaller,
     TxnFilter, TxnOutcome, Way,
 };
 
@@ -18,25 +18,14 @@ fn result(outcome: &str, end_ns: f64) -> RunResult {
         report: format!(r#"{{"outcome":"{outcome}","digest":"00ff","requests":{{"total":4}}}}"#),
         end_ns,
         occupancy: Vec::new(),
+        below: Vec::new(),
         latency: Vec::new(),
         wall_ms: 1.0,
     }
 }
 
 fn board(at_ns: f64) -> Board {
-    Board {
-        asked_ns: at_ns,
-        at_ns,
-        totals: Totals::default(),
-        cells: Cells::default(),
-        labels: Vec::new(),
-        running: 0,
-        waiting: 0,
-        finished: 0,
-        census: Vec::new(),
-        census_total: 0,
-        wait_cycle: Vec::new(),
-    }
+    Board { asked_ns: at_ns, at_ns, ..Board::default() }
 }
 
 fn finished(state: AppState) -> AppState {
