@@ -10,9 +10,10 @@ use proptest::prelude::*;
 use std::sync::Mutex;
 
 use tierscope_engine::{
-    Admission, Arrival, BlockPool, BlockRef, Command, CopyEnd, CopyFailure, DraftMethod, Engine, EngineConfig, EvictionPolicy,
-    Fact, Filter, Holds, Input, LaneConfig, Load, OnboardGate, Pressure, Purpose, Rank, Sampled, SchedulingPolicy,
-    SlotState, Speculation, Store, Tier, TierConfig, TiersConfig, Waiters,
+    Admission, Arrival, BlockPool, BlockRef, Command, CopyEnd, CopyFailure, DraftMethod, Engine,
+    EngineConfig, EvictionPolicy, Fact, Filter, Holds, Input, LaneConfig, Load, OnboardGate, Pressure,
+    Purpose, Rank, Sampled, SchedulingPolicy, SlotState, Speculation, Store, Tier, TierConfig, TiersConfig,
+    Waiters,
 };
 use tierscope_units::{
     ClaimId, PassId, RequestId, SequenceHash, SimTime, SlotId, Span, TokenRun, TransferId,
@@ -21,16 +22,38 @@ use tierscope_units::{
 /// What happens next; choices are taken modulo what there is.
 #[derive(Clone, Debug)]
 enum Step {
-    Arrive { family: u64, shared: u32, own: u32, output: u32, priority: i32 },
+    Arrive {
+        family: u64,
+        shared: u32,
+        own: u32,
+        output: u32,
+        priority: i32,
+    },
     Cancel(usize),
-    EndPass { accepted: u32 },
-    EndTransfer { which: usize, failure: Option<CopyFailure> },
+    EndPass {
+        accepted: u32,
+    },
+    EndTransfer {
+        which: usize,
+        failure: Option<CopyFailure>,
+    },
     /// Time passes until the machine wants to be asked again.
     Wake,
-    Reset { preempt: bool },
-    Claim { blocks: u32, handoff: bool },
-    Activate { which: usize, family: u64, contents: usize },
-    Abandon { which: usize },
+    Reset {
+        preempt: bool,
+    },
+    Claim {
+        blocks: u32,
+        handoff: bool,
+    },
+    Activate {
+        which: usize,
+        family: u64,
+        contents: usize,
+    },
+    Abandon {
+        which: usize,
+    },
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -64,8 +87,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn lanes() -> impl Strategy<Value = LaneConfig> {
-    let filter =
-        prop::sample::select(vec![Filter::Presence, Filter::Presence, Filter::None, Filter::PresenceFrequency(2)]);
+    let filter = prop::sample::select(vec![
+        Filter::Presence,
+        Filter::Presence,
+        Filter::None,
+        Filter::PresenceFrequency(2),
+    ]);
     let times = (0..4_u64, 0..3_u32, 0..9_u64, prop::option::of(3..40_u64));
     (1..4_u32, 1..5_u32, filter, times).prop_map(|(max_concurrent, batch_blocks, filter, times)| LaneConfig {
         max_concurrent,
@@ -81,28 +108,34 @@ fn lanes() -> impl Strategy<Value = LaneConfig> {
 
 fn tiers() -> impl Strategy<Value = TiersConfig> {
     let sizes = (1..24_u32, prop::option::of(1..30_u32), prop::option::of(1..40_u32));
-    let store = prop::sample::select(vec![Store::OnEviction, Store::OnCompute, Store::OnHit(1), Store::OnHit(2)]);
-    let holds = prop::sample::select(vec![Holds::Inclusive, Holds::Inclusive, Holds::Exclusive, Holds::Boundary(3)]);
+    let store =
+        prop::sample::select(vec![Store::OnEviction, Store::OnCompute, Store::OnHit(1), Store::OnHit(2)]);
+    let holds =
+        prop::sample::select(vec![Holds::Inclusive, Holds::Inclusive, Holds::Exclusive, Holds::Boundary(3)]);
     let load = prop::sample::select(vec![Load::Always, Load::Always, Load::Never, Load::Sooner]);
     let waiters = prop::sample::select(vec![Waiters::Wait, Waiters::Recompute, Waiters::Join]);
     let pressure = prop::sample::select(vec![Pressure::Drop, Pressure::Hold]);
+    let pins = prop::option::weighted(0.3, 1..60_u64);
     let lanes = [lanes(), lanes(), lanes(), lanes(), lanes(), lanes()];
-    (sizes, store, holds, (load, waiters, pressure), lanes).prop_map(|(sizes, store, holds, on, lanes)| {
-        let tier = |blocks| TierConfig { blocks, eviction: EvictionPolicy::Lru };
-        TiersConfig {
-            g3: sizes.1.map(tier),
-            g4: sizes.2.map(tier),
-            lanes,
-            store,
-            holds,
-            load: on.0,
-            waiters: on.1,
-            pressure: on.2,
-            onboard_gate: OnboardGate::FullPrompt,
-            recompute_estimate: Span::from_ns(1),
-            ..TiersConfig::with_g2(sizes.0)
-        }
-    })
+    (sizes, store, holds, (load, waiters, pressure, pins), lanes).prop_map(
+        |(sizes, store, holds, on, lanes)| {
+            let tier = |blocks| TierConfig { blocks, eviction: EvictionPolicy::Lru };
+            TiersConfig {
+                g3: sizes.1.map(tier),
+                g4: sizes.2.map(tier),
+                lanes,
+                store,
+                holds,
+                load: on.0,
+                waiters: on.1,
+                pressure: on.2,
+                onboard_gate: OnboardGate::FullPrompt,
+                recompute_estimate: Span::from_ns(1),
+                pin_finished: on.3.map(Span::from_ns),
+                ..TiersConfig::with_g2(sizes.0)
+            }
+        },
+    )
 }
 
 fn configs() -> impl Strategy<Value = EngineConfig> {
@@ -350,7 +383,14 @@ impl World {
                     self.preemptions += 1;
                 }
                 Fact::BlockedOnOffload { request, .. } | Fact::WaitsForCopy { request, .. } => {
-                    count_seen(if matches!(fact, Fact::WaitsForCopy { .. }) { "waits for a load" } else { "blocked" }, 1);
+                    count_seen(
+                        if matches!(fact, Fact::WaitsForCopy { .. }) {
+                            "waits for a load"
+                        } else {
+                            "blocked"
+                        },
+                        1,
+                    );
                     prop_assert!(self.blocked.insert(*request), "T8: tried again before its wakeup");
                 }
                 Fact::Unblocked { request, .. } => {
@@ -369,7 +409,12 @@ impl World {
         for tier in Tier::ALL {
             let Some(pool) = self.engine.tier(tier) else { continue };
             let stored = &self.stored[tier.index()];
-            prop_assert_eq!(stored, &matchable(pool), "T9: stored less removed is matchable in {}", tier.name());
+            prop_assert_eq!(
+                stored,
+                &matchable(pool),
+                "T9: stored less removed is matchable in {}",
+                tier.name()
+            );
         }
         Ok(())
     }
@@ -421,14 +466,20 @@ fn matchable(pool: &BlockPool) -> BTreeMap<SlotId, SequenceHash> {
         .collect()
 }
 
-fn note_stored(stored: &mut BTreeMap<SlotId, SequenceHash>, blocks: &[BlockRef]) -> Result<(), TestCaseError> {
+fn note_stored(
+    stored: &mut BTreeMap<SlotId, SequenceHash>,
+    blocks: &[BlockRef],
+) -> Result<(), TestCaseError> {
     for block in blocks {
         prop_assert_eq!(stored.insert(block.slot, block.hash), None, "stored twice");
     }
     Ok(())
 }
 
-fn note_removed(stored: &mut BTreeMap<SlotId, SequenceHash>, blocks: &[BlockRef]) -> Result<(), TestCaseError> {
+fn note_removed(
+    stored: &mut BTreeMap<SlotId, SequenceHash>,
+    blocks: &[BlockRef],
+) -> Result<(), TestCaseError> {
     for block in blocks {
         prop_assert_eq!(stored.remove(&block.slot), Some(block.hash), "removed, never stored");
     }

@@ -20,9 +20,15 @@ impl Engine {
                 refs[slot.index()] += 1;
             }
         }
+        for slot in self.leases.slots() {
+            refs[slot.index()] += 1;
+        }
         for (index, (slot, &held)) in self.pool.slots.iter().zip(&refs).enumerate() {
             if slot.refs != held {
-                return Err(format!("slot {index} counts {} references, requests hold {held}", slot.refs));
+                return Err(format!(
+                    "slot {index} counts {} references, requests and leases hold {held}",
+                    slot.refs
+                ));
             }
         }
         if self.pool.reserved as usize != self.claimed() {

@@ -72,6 +72,10 @@ pub enum Fact {
     OnboardStarted { request: RequestId, hit_blocks: u32, g2_blocks: u32, g3_blocks: u32, g4_blocks: u32 },
     /// Everything that a request was loading has come or failed. What failed, and what lies behind it, it computes.
     OnboardEnded { request: RequestId, loaded_blocks: u32, failed_blocks: u32 },
+    /// A finished request's blocks stay in G1 for its follower, until then at the latest.
+    Leased { request: RequestId, blocks: BlockList, until: SimTime },
+    /// A lease ended: its follower came, or its time was up.
+    LeaseEnded { request: RequestId, released: u32, expired: bool },
     /// Content that a waiting request wants is on its way for somebody else; those behind it go on.
     WaitsForCopy { request: RequestId, transfer: TransferId, deadline: SimTime },
     /// A claim has its slots: promised, not matchable (rule T7).

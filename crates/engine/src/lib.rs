@@ -18,6 +18,7 @@ pub mod command;
 pub mod config;
 pub mod fact;
 pub mod input;
+mod lease;
 mod line;
 mod lower;
 mod machine;

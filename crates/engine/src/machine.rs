@@ -18,6 +18,7 @@ use crate::command::Command;
 use crate::config::{EngineConfig, Fidelity};
 use crate::fact::{BlockRef, Caller, Fact, FactLog, Rejection};
 use crate::input::{Arrival, Input, Purpose, Rank};
+use crate::lease::Leases;
 use crate::line::Line;
 use crate::lower::{FoundBelow, Lane, LaneSnapshot, Lower, Tier};
 use crate::request::{Live, NOBODY, Phase, Requests};
@@ -49,6 +50,8 @@ pub struct Engine {
     pub(crate) lower: Option<Box<Lower>>,
     /// Requests that hold blocks and wait: their loads are under way, or have ended.
     pub(crate) holding: Line,
+    /// Blocks of finished requests that are kept for their followers.
+    pub(crate) leases: Leases,
     /// Cancelled requests whose slots are still written into.
     pub(crate) doomed: u32,
     pub(crate) claims: Claims,
@@ -135,6 +138,7 @@ impl Engine {
             blocked: BlockedHead::default(),
             lower,
             holding,
+            leases: Leases::default(),
             doomed: 0,
             claims: Claims::default(),
             scratch: Scratch::default(),
@@ -223,6 +227,7 @@ impl Engine {
     /// The next copy to start or to stop.
     fn poll_copies(&mut self, now: SimTime) -> Option<Command> {
         self.lower.as_ref()?;
+        self.expire_leases(now);
         if self.stirred {
             self.store_boundary(now);
         }
@@ -234,9 +239,10 @@ impl Engine {
     }
 
     /// When the machine wants to be asked again, if nothing else happens before: a batch is due for its next
-    /// attempt, has taken too long, or has waited long enough for more blocks.
+    /// attempt, has taken too long, or has waited long enough for more blocks; or a lease ends.
     pub fn next_wake(&self) -> Option<SimTime> {
-        self.lower.as_deref().and_then(Lower::next_wake)
+        let lower = self.lower.as_deref().and_then(Lower::next_wake);
+        [lower, self.leases.next_end()].into_iter().flatten().min()
     }
 
     fn claim(&mut self, claim: ClaimId, purpose: Purpose, blocks: u32) -> Result<(), InputError> {

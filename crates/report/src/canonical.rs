@@ -59,6 +59,8 @@ enum Tag {
     OnboardEnded = 33,
     WaitsForCopy = 34,
     Loaded = 35,
+    Leased = 40,
+    LeaseEnded = 41,
 }
 
 /// Appends the words of one fact.
@@ -86,6 +88,8 @@ pub fn encode(at: SimTime, fact: &Fact, log: &FactLog, out: &mut Digester) {
         | Fact::TierRemoved { .. }
         | Fact::OnboardStarted { .. }
         | Fact::OnboardEnded { .. }
+        | Fact::Leased { .. }
+        | Fact::LeaseEnded { .. }
         | Fact::WaitsForCopy { .. } => below::tier_or_load(at, fact, log, out),
         Fact::Claimed { .. }
         | Fact::ClaimRefused { .. }

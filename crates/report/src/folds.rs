@@ -133,6 +133,8 @@ impl Folds {
             | Fact::TierRemoved { .. }
             | Fact::OnboardStarted { .. }
             | Fact::OnboardEnded { .. }
+            | Fact::Leased { .. }
+            | Fact::LeaseEnded { .. }
             | Fact::WaitsForCopy { .. }
             | Fact::BlockedOnOffload { .. }
             | Fact::Unblocked { .. } => self.below.take(at, fact),

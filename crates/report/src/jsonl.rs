@@ -55,9 +55,11 @@ pub fn write_fact(out: &mut String, at: SimTime, fact: &Fact, log: &FactLog) {
             line.word("tier", tier.name());
             line.blocks("blocks", blocks);
         }
-        Fact::OnboardStarted { .. } | Fact::OnboardEnded { .. } | Fact::WaitsForCopy { .. } => {
-            line.load(fact)
-        }
+        Fact::OnboardStarted { .. }
+        | Fact::OnboardEnded { .. }
+        | Fact::Leased { .. }
+        | Fact::LeaseEnded { .. }
+        | Fact::WaitsForCopy { .. } => line.load(fact),
         Fact::Admitted { request, cached_tokens, loaded, readmission } => {
             line.number("request", request.0);
             line.number("cached_tokens", cached_tokens);
@@ -102,6 +104,8 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::OnboardStarted { .. } => "onboard_started",
         Fact::OnboardEnded { .. } => "onboard_ended",
         Fact::WaitsForCopy { .. } => "waits_for_copy",
+        Fact::Leased { .. } => "leased",
+        Fact::LeaseEnded { .. } => "lease_ended",
         Fact::Unblocked { .. } => "unblocked",
         Fact::Claimed { .. } => "claimed",
         Fact::ClaimRefused { .. } => "claim_refused",

@@ -209,6 +209,17 @@ fn loads_and_waits_are_timed() {
     assert_eq!((loads.wait_ns.count, loads.wait_ns.max), (1, 7 * MS));
 }
 
+#[test]
+fn leases_are_counted_by_how_they_ended() {
+    let mut story = Story::default();
+    let (blocks, until) = (BlockList::default(), SimTime::from_ns(9 * MS));
+    story.push(1, Fact::Leased { request: FIRST, blocks, until });
+    story.push(2, Fact::Leased { request: SECOND, blocks, until });
+    story.push(5, Fact::LeaseEnded { request: SECOND, released: 3, expired: false });
+    story.push(9, Fact::LeaseEnded { request: FIRST, released: 4, expired: true });
+    assert_eq!((story.loads().leases, story.loads().leases_expired), (2, 1));
+}
+
 /// Both kinds of wait end with the same fact, and are told apart by how they began.
 #[test]
 fn a_wait_for_content_is_not_a_wait_for_room() {
@@ -401,6 +412,12 @@ fn facts_below_g1_count_for_the_digest() {
     }
     tell(&|story| story.push(1, Fact::OnboardEnded { request: FIRST, loaded_blocks: 1, failed_blocks: 0 }));
     tell(&|story| story.push(1, Fact::OnboardEnded { request: FIRST, loaded_blocks: 0, failed_blocks: 1 }));
+    for until in [at, SimTime::ZERO] {
+        tell(&|story| story.push(1, Fact::Leased { request: FIRST, blocks: BlockList::default(), until }));
+    }
+    for (released, expired) in [(0, false), (0, true), (1, false)] {
+        tell(&|story| story.push(1, Fact::LeaseEnded { request: FIRST, released, expired }));
+    }
     tell(&|story| story.push(1, Fact::WaitsForCopy { request: FIRST, transfer, deadline: at }));
     tell(&|story| story.push(1, Fact::WaitsForCopy { request: FIRST, transfer, deadline: SimTime::ZERO }));
     let digest = |story: &Story| {

@@ -125,6 +125,7 @@ impl<'a> Witness<'a> {
             Fact::Preempted { released: 1.., .. }
             | Fact::Finished { .. }
             | Fact::Cancelled { .. }
+            | Fact::LeaseEnded { .. }
             | Fact::Claimed { .. }
             | Fact::ClaimBlocked { .. }
             | Fact::ClaimActivated { .. }
@@ -277,6 +278,7 @@ fn changes_room(fact: &Fact) -> bool {
             | Fact::CopyStarted { .. }
             | Fact::CopyEnded { .. }
             | Fact::OnboardEnded { .. }
+            | Fact::LeaseEnded { .. }
             | Fact::Claimed { .. }
             | Fact::ClaimBlocked { .. }
             | Fact::ClaimActivated { .. }

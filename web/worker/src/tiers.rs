@@ -2,7 +2,7 @@
 
 use tierscope_engine::{BlockPool, Engine, Lane, SlotState, Tier};
 use tierscope_scenario::{Links, Scenario};
-use tierscope_sim::Simulation;
+use tierscope_sim::{DirectionUse, Simulation};
 use tierscope_units::{SimTime, SlotId};
 
 use crate::copies::{Copies, Entry, tier};
@@ -101,6 +101,7 @@ pub fn lanes(simulation: &Simulation, copies: &Copies, world: &World) -> Vec<Lan
     let view = |lane: Lane| {
         let snapshot = engine.lane(lane);
         let moving = moving[lane.index()];
+        let link = direction(simulation, lane);
         LaneView {
             from: tier(lane.from()),
             to: tier(lane.to()),
@@ -113,7 +114,8 @@ pub fn lanes(simulation: &Simulation, copies: &Copies, world: &World) -> Vec<Lan
             failed: snapshot.failed as f64,
             cancelled: snapshot.cancelled as f64,
             moving_blocks: moving.blocks,
-            moved_bytes: moved_bytes(simulation, lane) as f64,
+            moved_bytes: link.moved_bytes as f64,
+            busy_ns: link.busy.as_ns() as f64,
             rate: moving.rate(world.links.of(lane).alone_bytes_per_s),
         }
     };
@@ -121,15 +123,15 @@ pub fn lanes(simulation: &Simulation, copies: &Copies, world: &World) -> Vec<Lan
 }
 
 /// A lane is one direction of one link.
-fn moved_bytes(simulation: &Simulation, lane: Lane) -> u64 {
-    let [pcie, disk, object] = simulation.moved_bytes();
+fn direction(simulation: &Simulation, lane: Lane) -> DirectionUse {
+    let [pcie, disk, object] = simulation.links();
     match lane {
-        Lane::G1ToG2 => pcie.0,
-        Lane::G2ToG1 => pcie.1,
-        Lane::G2ToG3 => disk.0,
-        Lane::G3ToG2 => disk.1,
-        Lane::G2ToG4 => object.0,
-        Lane::G4ToG2 => object.1,
+        Lane::G1ToG2 => pcie.down,
+        Lane::G2ToG1 => pcie.up,
+        Lane::G2ToG3 => disk.down,
+        Lane::G3ToG2 => disk.up,
+        Lane::G2ToG4 => object.down,
+        Lane::G4ToG2 => object.up,
     }
 }
 

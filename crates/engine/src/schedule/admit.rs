@@ -330,6 +330,7 @@ impl Engine {
             hashes.iter().for_each(|&hash| sketch.used(hash));
         }
         self.store_found(now, live, hits);
+        self.use_leases(now, live, hits);
     }
 
     /// Only where what the head needs does not depend on the budget of the pass.

@@ -137,6 +137,7 @@ impl Engine {
         if phase != Phase::Running {
             self.leave_line(row.live, rank);
         }
+        self.lease_blocks(now, row.live);
         self.release_blocks(row.live);
         self.requests.remove(row.live);
         self.facts.push(now, Fact::Finished { request: row.request, output_tokens });

@@ -18,6 +18,8 @@ pub(crate) struct Loads {
     failed_blocks: u64,
     waits_for_copy: u64,
     blocked_on_offload: u64,
+    leases: u64,
+    leases_expired: u64,
     load: Spread,
     wait: Spread,
     blocked: Spread,
@@ -64,6 +66,8 @@ impl Loads {
                     spread.add(at.saturating_sub(since));
                 }
             }
+            Fact::Leased { .. } => self.leases += 1,
+            Fact::LeaseEnded { expired, .. } => self.leases_expired += u64::from(expired),
             // What it waited for does not concern it any more.
             Fact::Cancelled { request, .. } => {
                 self.cancelled += u64::from(self.loading.remove(&request).is_some());
@@ -85,6 +89,8 @@ impl Loads {
             waits_for_copy_ns: self.wait.summary(),
             blocked_on_offload: self.blocked_on_offload,
             blocked_ns: self.blocked.summary(),
+            leases: self.leases,
+            leases_expired: self.leases_expired,
         }
     }
 }

@@ -55,6 +55,13 @@ pub(super) fn tier_or_load(at: u64, fact: &Fact, log: &FactLog, out: &mut Digest
         Fact::WaitsForCopy { request, transfer, deadline } => {
             out.words(&[head(Tag::WaitsForCopy, request.0), at, transfer.0, deadline.as_ns()]);
         }
+        Fact::Leased { request, blocks: list, until } => {
+            out.words(&[head(Tag::Leased, request.0), at, u64::from(list.len()), until.as_ns()]);
+            blocks(list, log, out);
+        }
+        Fact::LeaseEnded { request, released, expired } => {
+            out.words(&[head(Tag::LeaseEnded, request.0), at, pair(released, u32::from(expired))]);
+        }
         _ => unreachable!("only facts of tiers and loads are sent here"),
     }
 }

@@ -70,6 +70,16 @@ impl Line<'_> {
                 self.number("transfer", transfer.0);
                 self.number("deadline_ns", deadline.as_ns());
             }
+            Fact::Leased { request, blocks, until } => {
+                self.number("request", request.0);
+                self.blocks("blocks", blocks);
+                self.number("until_ns", until.as_ns());
+            }
+            Fact::LeaseEnded { request, released, expired } => {
+                self.number("request", request.0);
+                self.number("released_blocks", released);
+                self.number("expired", expired);
+            }
             _ => {}
         }
     }

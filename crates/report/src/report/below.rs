@@ -78,4 +78,8 @@ pub struct LoadCounts {
     pub blocked_on_offload: u64,
     /// From then until the offload had ended.
     pub blocked_ns: Summary,
+    /// How often a finished request's blocks were kept in G1 for its follower.
+    pub leases: u64,
+    /// How many of those ended because their time was up, and not because somebody came.
+    pub leases_expired: u64,
 }

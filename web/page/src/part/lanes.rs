@@ -3,7 +3,7 @@
 use tierscope_worker::protocol::{Board, CopyView, LaneView, TierName};
 use yew::prelude::*;
 
-use crate::state::format::{count, counted};
+use crate::state::format::{count, counted, percent};
 use crate::state::moves;
 
 /// Marks on one lane; the counts say how many there are.
@@ -27,7 +27,7 @@ fn one(board: &Board, lane: &LaneView) -> Html {
         <li class={busy} data-lane={key}>
             <span class="lane__name">{ name }</span>
             <span class="lane__track" aria-hidden="true">{ for marks(board, lane) }</span>
-            <span class="lane__counts" title={in_full(lane)}>
+            <span class="lane__counts" title={in_full(lane, board.at_ns)}>
                 { number("queued", lane.queued.into(), "queued") }
                 { number("moving", lane.in_flight.into(), "moving") }
                 if lane.in_flight > 0 {
@@ -50,9 +50,10 @@ fn number(what: &'static str, n: u64, word: &'static str) -> Html {
 }
 
 /// Every phase, for those who point at the lane.
-fn in_full(lane: &LaneView) -> String {
+fn in_full(lane: &LaneView, at_ns: f64) -> String {
     format!(
-        "{} queued, {} starting, {} in flight, {} settling, of {} at once; {} completed, {} failed, {} cancelled; {} moved",
+        "{} queued, {} starting, {} in flight, {} settling, of {} at once; {} completed, {} failed, {} cancelled; {} \
+         moved, its link in use {} of the time so far",
         lane.queued,
         lane.starting,
         lane.in_flight,
@@ -61,7 +62,8 @@ fn in_full(lane: &LaneView) -> String {
         count(lane.completed as u64),
         count(lane.failed as u64),
         count(lane.cancelled as u64),
-        moves::bytes(lane.moved_bytes)
+        moves::bytes(lane.moved_bytes),
+        percent(lane.busy_ns / at_ns.max(1.0))
     )
 }
 

@@ -192,6 +192,7 @@ mod tests {
             cancelled: 0.0,
             moving_blocks: 4,
             moved_bytes: 0.0,
+            busy_ns: 0.0,
             rate: Some(LinkUse { bytes_per_s: 15.4e9, share: 0.62 }),
         };
         assert_eq!(link_use(&lane), "62 % of its link, 15.4 GB/s");

@@ -70,6 +70,8 @@ pub struct LaneView {
     pub moving_blocks: u32,
     /// Bytes that crossed its link in its direction, so far.
     pub moved_bytes: f64,
+    /// Time during which something crossed it so far.
+    pub busy_ns: f64,
     /// What the copies under way carry, each by its own mean; `None` while that is not known.
     pub rate: Option<LinkUse>,
 }
