@@ -42,6 +42,6 @@ pub use lower::config::{
     ChunkEviction, CopyEstimate, Filter, Flavour, Holds, LaneConfig, Load, OnboardGate, Pressure, Store,
     TierConfig, TiersConfig, VllmConfig, Waiters,
 };
-pub use lower::{Cause, Dependency, Lane, LaneSnapshot, Phase, Tier};
+pub use lower::{Cause, CopyView, Dependency, Lane, LaneSnapshot, Phase, Tier};
 pub use machine::{Engine, InputError};
 pub use schedule::Row;

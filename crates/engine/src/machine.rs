@@ -20,7 +20,7 @@ use crate::fact::{BlockRef, Caller, Fact, FactLog, Rejection};
 use crate::input::{Arrival, Input, Purpose, Rank};
 use crate::lease::Leases;
 use crate::line::Line;
-use crate::lower::{FoundBelow, Lane, LaneSnapshot, Lower, Tier};
+use crate::lower::{CopyView, FoundBelow, Lane, LaneSnapshot, Lower, Tier};
 use crate::request::{Live, NOBODY, Phase, Requests};
 use crate::schedule::{Batch, BlockedHead, PrefillPace, Row};
 
@@ -436,6 +436,12 @@ impl Engine {
             Tier::G1 => Some(&self.pool),
             lower => self.lower.as_deref()?.tier(lower).map(|tier| &tier.pool),
         }
+    }
+
+    /// Batches that are queued or under way, in the order of their numbers.
+    pub fn copies(&self) -> impl Iterator<Item = CopyView> {
+        let batches = self.lower.as_deref().into_iter().flat_map(|lower| &lower.batches);
+        batches.map(|(&transfer, batch)| batch.view(transfer))
     }
 
     /// How many batches of a lane are where (rule L2).

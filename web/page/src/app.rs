@@ -18,6 +18,7 @@ use crate::part::latency::Latency;
 use crate::part::moves::Moves;
 use crate::part::notice::Notice;
 use crate::part::problems::Problems;
+use crate::part::resident::{self, Resident};
 use crate::part::results::Results;
 use crate::part::tabs::Tabs;
 use crate::part::timeline::Timeline;
@@ -202,6 +203,9 @@ fn results(state: &UseReducerHandle<AppState>, palette: Palette) -> Html {
     html! {
         <>
             <Results ended={state.ended().cloned()} />
+            if let Some(ended) = state.ended().filter(|ended| resident::has_tiers(ended)) {
+                <Resident ended={Rc::clone(ended)} {palette} />
+            }
             <h3 class="latency__title">
                 { "Latency distribution" }
                 <span class="controls__legend" aria-hidden="true">

@@ -1,6 +1,6 @@
 //! A batch: blocks that move together along one lane.
 
-use tierscope_units::{RequestId, SequenceHash, SimTime, SlotId};
+use tierscope_units::{RequestId, SequenceHash, SimTime, SlotId, TransferId};
 
 use super::lane::Phase;
 use super::name::Lane;
@@ -64,6 +64,42 @@ pub(crate) struct Move {
 
 /// No slot yet.
 pub(crate) const NO_SLOT: SlotId = SlotId(u32::MAX);
+
+/// A batch, to be looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopyView {
+    /// Its number.
+    pub transfer: TransferId,
+    /// From which tier to which.
+    pub lane: Lane,
+    /// Why.
+    pub cause: Cause,
+    /// Where it is.
+    pub phase: Phase,
+    /// Attempts that failed.
+    pub attempts: u32,
+    /// Who wants its blocks.
+    pub request: Option<RequestId>,
+    /// Who waits for its end.
+    pub waiters: Vec<RequestId>,
+    /// The contents that it carries, in order.
+    pub contents: Vec<SequenceHash>,
+}
+
+impl Batch {
+    pub(crate) fn view(&self, transfer: TransferId) -> CopyView {
+        CopyView {
+            transfer,
+            lane: self.lane,
+            cause: self.cause,
+            phase: self.phase,
+            attempts: self.attempts,
+            request: self.request.map(|(_, request)| request),
+            waiters: self.waiters.iter().map(|&(_, request)| request).collect(),
+            contents: self.moves.iter().map(|block| block.hash).collect(),
+        }
+    }
+}
 
 /// Blocks that move together.
 #[derive(Clone, Debug)]

@@ -19,8 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tierscope_units::{SimTime, TransferId};
 
-pub use batch::Cause;
 pub(crate) use batch::{Batch, Move};
+pub use batch::{Cause, CopyView};
 pub(crate) use evict::Below;
 pub use evict::Dependency;
 pub(crate) use lane::LaneState;

@@ -4,4 +4,5 @@ pub mod cells;
 pub mod latency;
 pub mod occupancy;
 pub mod palette;
+pub mod resident;
 pub mod scale;

@@ -16,6 +16,7 @@ pub(crate) mod moves;
 pub(crate) mod notice;
 pub(crate) mod paint;
 pub(crate) mod problems;
+pub(crate) mod resident;
 pub(crate) mod results;
 pub(crate) mod shelf;
 pub(crate) mod tabs;

@@ -1,0 +1,139 @@
+// Tiers below G1 on screen: shelves and lanes, what is on its way, the story of a transfer, and the results.
+import assert from "node:assert/strict";
+
+import { digestOf, until, visit, write } from "./page.mjs";
+
+const text = (page, selector) => page.locator(selector).textContent();
+
+/** Opens a case of the gallery and waits for its end. */
+async function open(world, name, options = {}) {
+  const visited = await visit(world, "", options);
+  await digestOf(visited.page);
+  await visited.page.selectOption("#case", name);
+  await digestOf(visited.page);
+  return visited;
+}
+
+/** Runs a text of one's own. */
+async function run(page, scenario) {
+  await write(page, scenario);
+  await page.click("#run");
+  await digestOf(page);
+}
+
+/** Stops the cursor at a share of the run, in thousandths. */
+async function seek(page, at) {
+  await page.locator("#time").fill(String(at));
+  await until(page, () => document.querySelector("#play").getAttribute("aria-label") === "Play");
+}
+
+const lane = (name, count) => `[data-lane="${name}"] [data-count="${count}"]`;
+
+/** Waits until an element says so. */
+function says(page, selector, pattern) {
+  const condition = ([where, source]) => new RegExp(source).test(document.querySelector(where)?.textContent ?? "");
+  return until(page, condition, [selector, pattern.source]);
+}
+
+const FOUR_TIERS = `tierscope = 1
+title = "Four tiers"
+seed = 1
+[engine]
+block_size_tokens = 16
+g1_blocks = 24
+max_num_seqs = 4
+[g2]
+blocks = 12
+[g3]
+blocks = 40
+[g4]
+blocks = 5_000
+[timing]
+model = "fixed"
+prefill_per_token_ns = 100000
+decode_ns = 1000000
+[workload]
+kind = "synthetic"
+requests = 40
+arrival = "poisson"
+rate_per_s = 40.0
+prompt_tokens = 160
+output_tokens = 4
+shared_prefix = { tokens = 128, groups = 6 }
+`;
+
+export const tests = {
+  async "a copy under way is on its lane, in the list, and in the words of who waits for it"(world) {
+    const { page, faults, close } = await open(world, "blocked-on-offload");
+    await page.selectOption("#txn-outcome", "blocked");
+    await seek(page, 0);
+    await page.locator("#txn-none").waitFor();
+    await page.click("#txn-next");
+    await says(page, "#txn-transfer", /Transfer 0 carries 4 blocks from G1 to G2: they were evicted.*Queued at .*, begun at .*, done at .*, after 20\.0 ms.*Who waits for it: request 1\./);
+    await says(page, lane("G1-G2", "moving"), /^1$/);
+    assert.equal(await text(page, lane("G1-G2", "queued")), "0");
+    assert.match(await text(page, lane("G1-G2", "use")), /100 % of its link, 10\d MB\/s/);
+    assert.equal(await page.locator('[data-lane="G1-G2"] .lane__mark').count(), 1);
+    assert.equal(await text(page, '[data-tier="G2"] [data-state="reserved"]'), "4");
+    assert.match(await text(page, "#moves"), /G1→G2 4 blocks, since/);
+    assert.match(await text(page, ".census"), /end of transfer 0.*G1→G2, 4 blocks, under way/);
+    await seek(page, 1000);
+    await says(page, "#moves", /Nothing moves/);
+    assert.equal(await text(page, '[data-tier="G2"] [data-state="cached"]'), "4");
+    assert.equal(await text(page, lane("G1-G2", "completed")), "1");
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
+  async "all four tiers have a shelf, six lanes join them, and the counts add up"(world) {
+    const { page, faults, close } = await visit(world);
+    await digestOf(page);
+    await run(page, FOUR_TIERS);
+    await seek(page, 600);
+    await page.locator('[data-tier="G4"] canvas').waitFor();
+    const shelves = await page.locator("[data-tier]:has(canvas)").evaluateAll((all) => all.map((shelf) => shelf.dataset.tier));
+    assert.deepEqual(shelves, ["G2", "G3", "G4"]);
+    const lanes = await page.locator("[data-lane]:has(.lane__track)").evaluateAll((all) => all.map((one) => one.dataset.lane));
+    assert.deepEqual(lanes.sort(), ["G1-G2", "G2-G1", "G2-G3", "G2-G4", "G3-G2", "G4-G2"]);
+    for (const [tier, capacity] of [["G2", 12], ["G3", 40], ["G4", 5_000]]) {
+      const counts = await page.locator(`[data-tier="${tier}"] [data-state]`).allTextContents();
+      const sum = counts.map((count) => Number(count.replace(/\D/g, ""))).reduce((a, b) => a + b, 0);
+      assert.equal(sum, capacity, tier);
+      assert.match(await page.locator(`[data-tier="${tier}"] canvas`).getAttribute("aria-label"), new RegExp(`^${tier}: .*free|resident`));
+    }
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
+  async "results have tiers, lanes and loads"(world) {
+    const { page, faults, close } = await visit(world);
+    await digestOf(page);
+    await run(page, FOUR_TIERS);
+    await page.click("#tab-results");
+    await page.locator("#tiers-result").waitFor();
+    assert.deepEqual(await page.locator("#tiers-result tbody th").allTextContents(), ["G1", "G2", "G3", "G4"]);
+    assert.equal(await page.locator("#lanes-result tbody tr").count(), 6);
+    assert.match(await text(page, "#loads-result"), /^\d+ loads: \d+ blocks loaded/);
+    await page.locator("#resident-chart svg").waitFor();
+    // A run without tiers has none of this.
+    await page.selectOption("#case", "first-steps");
+    await digestOf(page);
+    await page.locator("#tiers-result").waitFor({ state: "detached" });
+    assert.equal(await page.locator("#moves").count(), 0);
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
+  async "marks on lanes do not glide where motion is reduced"(world) {
+    const { page, faults, close } = await open(world, "blocked-on-offload", { reducedMotion: "reduce" });
+    await page.selectOption("#txn-outcome", "blocked");
+    await seek(page, 0);
+    await page.locator("#txn-none").waitFor();
+    await page.click("#txn-next");
+    const mark = page.locator('[data-lane="G1-G2"] .lane__mark');
+    await mark.waitFor();
+    assert.equal(await mark.evaluate((element) => getComputedStyle(element).transitionDuration), "0s");
+    assert.deepEqual(faults, []);
+    await close();
+  },
+};
