@@ -39,7 +39,7 @@ pub(crate) fn of(case: &Case) -> EngineConfig {
         },
         async_scheduling: case.on("async_scheduling"),
         speculation: speculation(case),
-        below: None,
+        tiers: None,
         fidelity: Fidelity::Exact,
         // vLLM takes the share of all blocks, its null block included; half a block keeps the quotient above
         // the whole number that it stands for.

@@ -347,7 +347,7 @@ impl Changes {
 fn pass_of(command: Command) -> Option<PassId> {
     match command {
         Command::StartPass(plan) => Some(plan.pass),
-        Command::PollAgain | Command::StartOffload(_) => None,
+        Command::PollAgain | Command::StartCopy(_) | Command::CancelCopy(_) | Command::AwaitCopy(_) => None,
     }
 }
 

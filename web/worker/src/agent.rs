@@ -64,11 +64,11 @@ impl Agent {
             }
             ToWorker::Seek { run, at_ns } => {
                 let board = self.job(run).map(|job| job.board(at_ns));
-                board.map(|board| FromWorker::Board { run, board }).into_iter().collect()
+                board.map(|board| FromWorker::Board { run, board: Box::new(board) }).into_iter().collect()
             }
             ToWorker::Step { run, from_ns, direction } => {
                 let board = self.job(run).map(|job| job.step(from_ns, direction));
-                board.map(|board| FromWorker::Stepped { run, board }).into_iter().collect()
+                board.map(|board| FromWorker::Stepped { run, board: Box::new(board) }).into_iter().collect()
             }
             ToWorker::Inspect { run, at_ns, slot } => {
                 let slot = self.job(run).and_then(|job| board::slot(job.seek(at_ns).engine(), SlotId(slot)));
@@ -183,7 +183,7 @@ impl Job {
             now_ns: now_ns as f64,
         };
         let board = board::board(self.run.simulation(), now_ns, &self.copies, &self.world);
-        let board = FromWorker::Board { run: self.id, board };
+        let board = FromWorker::Board { run: self.id, board: Box::new(board) };
         vec![told, board]
     }
 

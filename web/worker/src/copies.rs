@@ -81,7 +81,8 @@ impl Copies {
             Fact::CopyEnded { transfer, end, .. } => self.change(transfer, |entry| {
                 (entry.ended_at, entry.end) = (at, Some(end));
             }),
-            Fact::BlockedOnOffload { request, transfer, .. } | Fact::WaitsForCopy { request, transfer, .. } => {
+            Fact::BlockedOnOffload { request, transfer, .. }
+            | Fact::WaitsForCopy { request, transfer, .. } => {
                 self.wait(transfer, request);
             }
             _ => {}
@@ -248,7 +249,13 @@ mod tests {
 
     fn queued(transfer: u64, lane: Lane) -> Fact {
         let transfer = TransferId(transfer);
-        Fact::CopyQueued { transfer, lane, cause: Cause::Evicted, request: None, blocks: BlockList::default() }
+        Fact::CopyQueued {
+            transfer,
+            lane,
+            cause: Cause::Evicted,
+            request: None,
+            blocks: BlockList::default(),
+        }
     }
 
     fn started(transfer: u64, lane: Lane) -> Fact {
@@ -296,8 +303,12 @@ mod tests {
     #[test]
     fn between_two_attempts_nothing_moves() {
         let lane = Lane::G2ToG1;
-        let retried =
-            Fact::CopyRetried { transfer: TransferId(0), failure: CopyFailure::TimedOut, attempt: 1, at: at(20) };
+        let retried = Fact::CopyRetried {
+            transfer: TransferId(0),
+            failure: CopyFailure::TimedOut,
+            attempt: 1,
+            at: at(20),
+        };
         let copies = told(&[
             (5, queued(0, lane)),
             (5, started(0, lane)),

@@ -57,9 +57,9 @@ pub enum FromWorker {
     /// The scenario cannot be run.
     Refused { run: u32, problems: Vec<ProblemView> },
     /// The state at the time that was asked for.
-    Board { run: u32, board: Board },
+    Board { run: u32, board: Box<Board> },
     /// The state one step further; the cursor follows it.
-    Stepped { run: u32, board: Board },
+    Stepped { run: u32, board: Box<Board> },
     /// One block.
     Slot { run: u32, slot: SlotView },
     /// A transaction, and the question that it answers.

@@ -6,9 +6,7 @@ use tierscope_sim::{DirectionUse, Simulation};
 use tierscope_units::{SimTime, SlotId};
 
 use crate::copies::{Copies, Entry, tier};
-use crate::protocol::{
-    BlockState, COPIES_SHOWN, Cells, CopyView, LaneView, LinkUse, TierView, Totals,
-};
+use crate::protocol::{BlockState, COPIES_SHOWN, Cells, CopyView, LaneView, LinkUse, TierView, Totals};
 
 /// Cells of a tier below G1: neighbours are put together beyond.
 const CELLS_MAX: u32 = 1_024;

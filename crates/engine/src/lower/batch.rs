@@ -3,39 +3,8 @@
 use tierscope_units::{RequestId, SequenceHash, SimTime, SlotId, TransferId};
 
 use super::lane::Phase;
-use super::name::Lane;
+use super::name::{Cause, Lane};
 use crate::request::Live;
-
-/// Why blocks are copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// They were evicted; their slots are held until the copy ends.
-    Evicted,
-    /// They were computed.
-    Computed,
-    /// They were found often.
-    Hit,
-    /// They are about to be evicted.
-    Boundary,
-    /// They came to the tier above, which feeds this one.
-    Chained,
-    /// A request wants them.
-    Wanted,
-}
-
-impl Cause {
-    /// The word for it in exports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Evicted => "evicted",
-            Self::Computed => "computed",
-            Self::Hit => "hit",
-            Self::Boundary => "boundary",
-            Self::Chained => "chained",
-            Self::Wanted => "wanted",
-        }
-    }
-}
 
 /// How a source is kept until its copy ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,9 @@
 use tierscope_units::{Idx as _, RequestId, SimTime, TransferId};
 
 use super::Lower;
-use super::batch::{Cause, Hold, Move, NO_SLOT};
+use super::batch::{Hold, Move, NO_SLOT};
 use super::config::{Holds, Store};
+use super::name::Cause;
 use super::name::Lane;
 use crate::block::pool::BlockPool;
 use crate::fact::BlockRef;

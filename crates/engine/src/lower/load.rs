@@ -8,10 +8,11 @@
 use tierscope_units::{SequenceHash, SimTime, SlotId, TransferId};
 
 use super::Lower;
-use super::batch::{Batch, Cause, Hold, Move, NO_SLOT};
+use super::batch::{Batch, Hold, Move, NO_SLOT};
 use super::config::{Flavour, Load, Waiters};
 use super::evict::Dependency;
 use super::lane::Phase;
+use super::name::Cause;
 use super::name::{Lane, Tier};
 use super::tier::Found;
 use crate::fact::{CopyEnd, Fact};

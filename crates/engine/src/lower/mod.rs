@@ -19,14 +19,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tierscope_units::{SimTime, TransferId};
 
+pub use batch::CopyView;
 pub(crate) use batch::{Batch, Move};
-pub use batch::{Cause, CopyView};
 pub(crate) use evict::Below;
 pub use evict::Dependency;
 pub(crate) use lane::LaneState;
 pub use lane::{LaneSnapshot, Phase};
 pub(crate) use load::{FoundBelow, LoadState, Plan};
-pub use name::{Lane, Tier};
+pub use name::{Cause, Lane, Tier};
 pub(crate) use tier::{Found, LowerTier};
 
 use crate::block::evict::tinylfu::TinyLfu;

@@ -1,4 +1,4 @@
-//! Tiers and the lanes between them, by name.
+//! Tiers, the lanes between them, and why blocks move along them, by name.
 
 /// A tier of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,6 +98,37 @@ impl Lane {
             Self::G2ToG1 => "g2_g1",
             Self::G3ToG2 => "g3_g2",
             Self::G4ToG2 => "g4_g2",
+        }
+    }
+}
+
+/// Why blocks are copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// They were evicted; their slots are held until the copy ends.
+    Evicted,
+    /// They were computed.
+    Computed,
+    /// They were found often.
+    Hit,
+    /// They are about to be evicted.
+    Boundary,
+    /// They came to the tier above, which feeds this one.
+    Chained,
+    /// A request wants them.
+    Wanted,
+}
+
+impl Cause {
+    /// The word for it in exports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Evicted => "evicted",
+            Self::Computed => "computed",
+            Self::Hit => "hit",
+            Self::Boundary => "boundary",
+            Self::Chained => "chained",
+            Self::Wanted => "wanted",
         }
     }
 }

@@ -3,10 +3,11 @@
 use tierscope_units::{SimTime, TransferId};
 
 use super::Lower;
-use super::batch::{Batch, Cause, Hold, Move, NO_SLOT};
+use super::batch::{Batch, Hold, Move, NO_SLOT};
 use super::config::{Filter, Pressure};
 use super::evict::Dependency;
 use super::lane::{Open, Phase};
+use super::name::Cause;
 use super::name::{Lane, Tier};
 use super::tier::Found;
 use crate::command::CopyPlan;

@@ -2,8 +2,9 @@
 
 use tierscope_units::{Idx as _, SimTime, SlotId};
 
-use super::batch::{Cause, Hold, Move, NO_SLOT};
+use super::batch::{Hold, Move, NO_SLOT};
 use super::config::{Flavour, Holds, Store};
+use super::name::Cause;
 use super::name::{Lane, Tier};
 use crate::machine::Engine;
 use crate::request::Live;

@@ -69,9 +69,8 @@ fn in_full(lane: &LaneView, at_ns: f64) -> String {
 
 /// A mark for each copy under way, as far along as it is at the cursor.
 fn marks<'a>(board: &'a Board, lane: &'a LaneView) -> impl Iterator<Item = Html> + 'a {
-    let on_it = |copy: &&CopyView| {
-        (copy.from, copy.to) == (lane.from, lane.to) && copy.is_moving(board.at_ns)
-    };
+    let on_it =
+        |copy: &&CopyView| (copy.from, copy.to) == (lane.from, lane.to) && copy.is_moving(board.at_ns);
     board.copies.iter().filter(on_it).take(MARKS_SHOWN).map(|copy| {
         let known = copy.progress(board.asked_ns);
         let class = if known.is_some() { "lane__mark" } else { "lane__mark lane__mark--unknown" };

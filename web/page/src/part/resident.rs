@@ -10,8 +10,11 @@ use crate::glue::dom::use_size;
 use crate::state::Ended;
 
 /// Keys of the tiers below G1, their names, and the strokes that their lines share with the latencies.
-const TIERS: [(&str, &str, &str); 3] =
-    [("g2", "G2", "stroke stroke--ttft"), ("g3", "G3", "stroke stroke--itl"), ("g4", "G4", "stroke stroke--e2e")];
+const TIERS: [(&str, &str, &str); 3] = [
+    ("g2", "G2", "stroke stroke--ttft"),
+    ("g3", "G3", "stroke stroke--itl"),
+    ("g4", "G4", "stroke stroke--e2e"),
+];
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct ResidentProps {
@@ -27,7 +30,8 @@ pub(crate) fn Resident(props: &ResidentProps) -> Html {
     let svg = use_memo((Rc::clone(&props.ended), props.palette, *size), |(ended, palette, size)| {
         let (samples, end_ns) = (&ended.result.below, ended.result.end_ns);
         if size.0 > 80 && size.1 > 60 {
-            resident::svg(&resident::Resident { samples, end_ns, capacity }, palette, *size).unwrap_or_default()
+            resident::svg(&resident::Resident { samples, end_ns, capacity }, palette, *size)
+                .unwrap_or_default()
         } else {
             String::new()
         }

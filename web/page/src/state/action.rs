@@ -191,11 +191,11 @@ impl AppState {
                 Self { phase: Phase::Refused(problems.into()), ..self }
             }
             FromWorker::Board { run, board } if run == self.run => {
-                Self { board: Some(Rc::new(board)), ..self }
+                Self { board: Some(Rc::from(board)), ..self }
             }
             FromWorker::Stepped { run, board } if run == self.run => {
                 let playback = Playback { cursor_ns: board.at_ns, playing: false, ..self.playback };
-                Self { playback, board: Some(Rc::new(board)), ..self }
+                Self { playback, board: Some(Rc::from(board)), ..self }
             }
             FromWorker::Found { run, asked, found } if run == self.run => self.found(asked, *found),
             FromWorker::Slot { run, slot } if run == self.run => Self { slot: Some(Rc::new(slot)), ..self },

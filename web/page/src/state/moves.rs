@@ -69,7 +69,9 @@ fn cause(copy: &CopyView) -> String {
         (CopyCause::Computed, _) => "they were computed".to_owned(),
         (CopyCause::Hit, _) => "they were found often enough".to_owned(),
         (CopyCause::Boundary, _) => "they are about to be evicted".to_owned(),
-        (CopyCause::Chained, _) => format!("they came to {}, which feeds {}", copy.from.as_str(), copy.to.as_str()),
+        (CopyCause::Chained, _) => {
+            format!("they came to {}, which feeds {}", copy.from.as_str(), copy.to.as_str())
+        }
         (CopyCause::Wanted, Some(request)) => format!("request {request} wants them"),
         (CopyCause::Wanted, None) => "somebody wants them".to_owned(),
     }
@@ -178,7 +180,10 @@ mod tests {
 
     #[test]
     fn bytes_and_shares_are_short() {
-        assert_eq!([0.0, 999.0, 1_500.0, 24.8e9, 999.9e6].map(bytes), ["0 B", "999 B", "1.5 kB", "24.8 GB", "1.0 GB"]);
+        assert_eq!(
+            [0.0, 999.0, 1_500.0, 24.8e9, 999.9e6].map(bytes),
+            ["0 B", "999 B", "1.5 kB", "24.8 GB", "1.0 GB"]
+        );
         let lane = LaneView {
             from: TierName::G1,
             to: TierName::G2,

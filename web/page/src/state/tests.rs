@@ -1,8 +1,8 @@
 use std::rc::Rc;
 
 use tierscope_worker::protocol::{
-    Board, Find, Found, FromWorker, OutcomeFilter, RunResult, Transaction, TxnCaller,
-    TxnFilter, TxnOutcome, Way,
+    Board, Find, Found, FromWorker, OutcomeFilter, RunResult, Transaction, TxnCaller, TxnFilter, TxnOutcome,
+    Way,
 };
 
 use super::action::Action;
@@ -119,7 +119,7 @@ fn what_belongs_to_an_older_run_is_dropped() {
     let late = FromWorker::Done { run: 1, result: result("finished", 5.0) };
     let state = state.after(Action::Worker(late));
     assert!(state.is_running());
-    let state = state.after(Action::Worker(FromWorker::Board { run: 1, board: board(1.0) }));
+    let state = state.after(Action::Worker(FromWorker::Board { run: 1, board: Box::new(board(1.0)) }));
     assert_eq!(state.board, None);
 }
 
@@ -127,7 +127,7 @@ fn what_belongs_to_an_older_run_is_dropped() {
 fn the_cursor_follows_a_step_and_pauses() {
     let state = finished(opening(""));
     let run = state.run;
-    let state = state.after(Action::Worker(FromWorker::Stepped { run, board: board(7e8) }));
+    let state = state.after(Action::Worker(FromWorker::Stepped { run, board: Box::new(board(7e8)) }));
     assert_eq!((state.playback.cursor_ns, state.playback.playing), (7e8, false));
     assert_eq!(state.after(Action::MoveTo(9e9)).playback.cursor_ns, 1e9);
 }

@@ -52,16 +52,16 @@ fn done(said: &[FromWorker]) -> &RunResult {
     }
 }
 
-fn board_at(agent: &mut Agent, at_ns: f64) -> crate::protocol::Board {
+fn board_at(agent: &mut Agent, at_ns: f64) -> Board {
     match agent.hear(ToWorker::Seek { run: 1, at_ns }).pop() {
-        Some(FromWorker::Board { board, .. }) => board,
+        Some(FromWorker::Board { board, .. }) => *board,
         other => panic!("expected a board, got {other:?}"),
     }
 }
 
-fn stepped(agent: &mut Agent, from_ns: f64, direction: Direction) -> crate::protocol::Board {
+fn stepped(agent: &mut Agent, from_ns: f64, direction: Direction) -> Board {
     match agent.hear(ToWorker::Step { run: 1, from_ns, direction }).pop() {
-        Some(FromWorker::Stepped { board, .. }) => board,
+        Some(FromWorker::Stepped { board, .. }) => *board,
         other => panic!("expected a step, got {other:?}"),
     }
 }
@@ -157,7 +157,7 @@ fn a_board_survives_json() {
     run(&mut agent, 1, SCENARIO);
     let board = board_at(&mut agent, 1e8);
     let text = serde_json::to_string(&board).expect("a board has a JSON form");
-    assert_eq!(serde_json::from_str::<crate::protocol::Board>(&text).expect("and is read back"), board);
+    assert_eq!(serde_json::from_str::<Board>(&text).expect("and is read back"), board);
 }
 
 const TWELVE_BLOCKS: &str = include_str!("../../../gallery/twelve-blocks.toml");
@@ -269,9 +269,13 @@ fn every_tier_and_lane_adds_up_at_every_time() {
             }
             assert_eq!(sum, tier.totals, "{:?} at {}", tier.tier, board.at_ns);
         }
-        assert_eq!(board.tiers.iter().map(|tier| tier.totals.capacity()).collect::<Vec<_>>(), [12, 40, 5_000]);
+        assert_eq!(
+            board.tiers.iter().map(|tier| tier.totals.capacity()).collect::<Vec<_>>(),
+            [12, 40, 5_000]
+        );
         assert!(board.tiers[2].cells.len() <= 1_024 && board.tiers[2].cells.per_cell == 5);
-        let count = |moving| board.copies.iter().filter(|copy| copy.is_moving(board.at_ns) == moving).count() as u32;
+        let count =
+            |moving| board.copies.iter().filter(|copy| copy.is_moving(board.at_ns) == moving).count() as u32;
         let under_way: u32 = board.lanes.iter().map(|lane| lane.in_flight).sum();
         let queued: u32 = board.lanes.iter().map(|lane| lane.queued).sum();
         assert_eq!((count(true), count(false)), (under_way, queued), "at {}", board.at_ns);
