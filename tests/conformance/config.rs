@@ -1,8 +1,8 @@
 //! vLLM's configuration as the engine's.
 
 use tierscope_engine::{
-    Acquisition, Admission, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, HashDeletion, Row,
-    SchedulingPolicy, Speculation, Victim,
+    Acquisition, Admission, ChunkEviction, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, Flavour,
+    HashDeletion, Row, SchedulingPolicy, Speculation, TiersConfig, Victim, VllmConfig,
 };
 use tierscope_units::SlotId;
 
@@ -39,12 +39,30 @@ pub(crate) fn of(case: &Case) -> EngineConfig {
         },
         async_scheduling: case.on("async_scheduling"),
         speculation: speculation(case),
-        tiers: None,
+        tiers: tiers(case),
         fidelity: Fidelity::Exact,
         // vLLM takes the share of all blocks, its null block included; half a block keeps the quotient above
         // the whole number that it stands for.
         watermark: (f64::from(watermark_blocks(case)) + 0.5) / f64::from(blocks - 1),
     }
+}
+
+/// vLLM's CPU tier, counted in chunks there and in blocks here.
+fn tiers(case: &Case) -> Option<TiersConfig> {
+    let number = |key: &str| case.number(key).unwrap_or_else(|| panic!("{}: no {key}", case.name));
+    let blocks_per_chunk = number("blocks_per_chunk");
+    let vllm = VllmConfig {
+        eviction: match case.config["eviction_policy"].as_str() {
+            Some("arc") => ChunkEviction::Arc,
+            _ => ChunkEviction::Lru,
+        },
+        store_threshold: number("store_threshold"),
+        blocks_per_chunk,
+        prompt_only: case.on("offload_prompt_only"),
+        sync_load_budget_tokens: number("sync_load_budget_tokens"),
+    };
+    let tiers = |chunks| TiersConfig { flavour: Flavour::Vllm(vllm), ..TiersConfig::with_g2(chunks * blocks_per_chunk) };
+    case.cpu_chunks().map(tiers)
 }
 
 fn watermark_blocks(case: &Case) -> u32 {

@@ -55,7 +55,24 @@ impl Case {
 
     /// Why the case cannot be compared, if so.
     pub(crate) fn unsupported(&self) -> Option<&'static str> {
-        (self.number("cpu_chunks") > Some(0)).then_some("an offload connector")
+        let both = self.cpu_chunks().is_some() && self.on("async_scheduling");
+        both.then_some("asynchronous scheduling with a connector")
+    }
+
+    /// Chunks of the CPU tier, where there is one.
+    pub(crate) fn cpu_chunks(&self) -> Option<u32> {
+        self.number("cpu_chunks").filter(|&chunks| chunks > 0)
+    }
+
+    /// Whether a step loads the prompt of a request that is one token long. vLLM computes the last token of a loaded
+    /// prompt again; of this one nothing is left, so that it finds it and loads it again, for ever.
+    pub(crate) fn loads_for_ever(&self, step: &Value) -> bool {
+        let requests = self.scenario["requests"].as_array().expect("a scenario has requests");
+        let is_short = |id: &Value| {
+            let request = requests.iter().find(|request| request["id"] == *id);
+            request.is_some_and(|request| crate::replay::prompt(request).iter().map(|run| run.len).sum::<u32>() == 1)
+        };
+        step["xfer"]["loads"].as_array().into_iter().flatten().any(|load| is_short(&load[1]))
     }
 }
 

@@ -10,6 +10,7 @@ mod golden;
 mod model;
 mod ops;
 mod replay;
+mod worker;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,7 @@ fn directory() -> PathBuf {
 /// Compares all cases of a folder; prints what was skipped.
 fn compare_all(directory: &Path) {
     let (mut compared, mut steps, mut differences) = (0, 0, Vec::new());
+    let (mut connected, mut connected_steps) = (0, 0);
     let mut skipped = BTreeMap::<&str, Vec<String>>::new();
     for case in &golden::cases(directory) {
         if let Some(feature) = case.unsupported() {
@@ -35,7 +37,13 @@ fn compare_all(directory: &Path) {
         }
         compared += 1;
         match replay::compare(case) {
-            Ok(compared_steps) => steps += compared_steps,
+            Ok(compared_steps) => {
+                steps += compared_steps;
+                if case.cpu_chunks().is_some() {
+                    connected += 1;
+                    connected_steps += compared_steps;
+                }
+            }
             Err(difference) => differences.push(difference),
         }
     }
@@ -43,6 +51,7 @@ fn compare_all(directory: &Path) {
         println!("skipped: {} files with {feature}: {}", names.len(), names.join(" "));
     }
     println!("{compared} files, {steps} steps compared, {} differ", differences.len());
+    println!("of these, {connected} files, {connected_steps} steps with the offloading connector");
     assert!(differences.is_empty(), "{}", differences.join("\n"));
     assert!(compared > 0, "no golden file was compared in {}", directory.display());
 }

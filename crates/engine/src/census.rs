@@ -86,7 +86,11 @@ pub(crate) fn take(engine: &Engine) -> Vec<CensusRow> {
             request,
             phase,
             owner: engine.worker,
-            wakeup: r.dependency.or_else(|| engine.load_under_way(live)).map(Wakeup::Transfer).or(wakeup),
+            wakeup: r
+                .dependency
+                .or_else(|| engine.load_under_way(live))
+                .or_else(|| engine.connector_wakeup(live))
+                .map(Wakeup::Transfer).or(wakeup),
             held_blocks: r.blocks.len() as u32,
             needed_blocks: (r.tokens + r.drafts).div_ceil(engine.config.block_size_tokens),
         })

@@ -64,6 +64,8 @@ pub enum Fact {
     CopyRetried { transfer: TransferId, failure: CopyFailure, attempt: u32, at: SimTime },
     /// A batch ended for good; its sources and whoever waited are released (rule L5).
     CopyEnded { transfer: TransferId, lane: Lane, end: CopyEnd, released: u32 },
+    /// A copy still reads slots that were given to somebody else, or may be: the next pass waits for its end.
+    CopyFlushed { transfer: TransferId },
     /// Blocks are matchable in a tier below G1.
     TierStored { tier: Tier, blocks: BlockList },
     /// Blocks are no longer matchable in a tier below G1.

@@ -16,6 +16,7 @@ mod check;
 mod claim;
 pub mod command;
 pub mod config;
+mod connector;
 pub mod fact;
 pub mod input;
 mod lease;

@@ -211,14 +211,14 @@ impl Engine {
                 let rows = std::mem::replace(&mut self.rows, spare);
                 self.in_flight.push_back(Batch { pass: draft.plan.pass, rows });
                 self.next_pass.0 += 1;
-                return Some(Command::StartPass(draft.plan));
+                return Some(self.after_errands(now, Command::StartPass(draft.plan)));
             }
-            self.stirred = draft.preempted;
-            if draft.preempted {
-                return Some(Command::PollAgain);
+            self.stirred = draft.preempted || draft.stores;
+            if self.stirred {
+                return Some(self.after_errands(now, Command::PollAgain));
             }
             // An attempt that set off copies hands them out; one that gains room by that tries once more.
-            if !self.lower.as_deref().is_some_and(|lower| lower.stirred) {
+            if !self.lower.as_deref().is_some_and(|lower| lower.stirred || lower.has_errands()) {
                 return None;
             }
         }
@@ -228,6 +228,9 @@ impl Engine {
     fn poll_copies(&mut self, now: SimTime) -> Option<Command> {
         self.lower.as_ref()?;
         self.expire_leases(now);
+        if self.connector().is_some() {
+            return self.poll_connector(now);
+        }
         if self.stirred {
             self.store_boundary(now);
         }
@@ -275,6 +278,9 @@ impl Engine {
             (prompt + u64::from(arrival.output_tokens)).min(u64::from(self.config.max_model_len));
         let live = self.requests.insert(arrival, shown, tokens_max as u32, self.config.block_size_tokens);
         self.waiting.join(live, arrival.rank);
+        if self.lower.is_some() {
+            self.connector_arrived(live);
+        }
         Ok(())
     }
 
@@ -337,7 +343,10 @@ impl Engine {
                 self.holding.leave(live, rank);
             }
         }
-        if self.requests.get(live).load.outstanding > 0 {
+        if self.lower.is_some() {
+            self.connector_ended(live, true);
+        }
+        if self.requests.get(live).load.outstanding > 0 || self.is_loading_within_pass(live) {
             self.facts.push(now, Fact::Cancelled { request, output_tokens });
             self.doom(now, live);
             return Ok(());

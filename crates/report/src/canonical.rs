@@ -59,6 +59,7 @@ enum Tag {
     OnboardEnded = 33,
     WaitsForCopy = 34,
     Loaded = 35,
+    CopyFlushed = 36,
     Leased = 40,
     LeaseEnded = 41,
 }
@@ -83,6 +84,7 @@ pub fn encode(at: SimTime, fact: &Fact, log: &FactLog, out: &mut Digester) {
         Fact::CopyQueued { .. }
         | Fact::CopyStarted { .. }
         | Fact::CopyRetried { .. }
+        | Fact::CopyFlushed { .. }
         | Fact::CopyEnded { .. } => below::copy(at, fact, log, out),
         Fact::TierStored { .. }
         | Fact::TierRemoved { .. }

@@ -128,6 +128,7 @@ impl Folds {
             Fact::CopyQueued { .. }
             | Fact::CopyStarted { .. }
             | Fact::CopyRetried { .. }
+            | Fact::CopyFlushed { .. }
             | Fact::CopyEnded { .. }
             | Fact::TierStored { .. }
             | Fact::TierRemoved { .. }

@@ -49,6 +49,7 @@ pub fn write_fact(out: &mut String, at: SimTime, fact: &Fact, log: &FactLog) {
         Fact::CopyQueued { .. }
         | Fact::CopyStarted { .. }
         | Fact::CopyRetried { .. }
+        | Fact::CopyFlushed { .. }
         | Fact::CopyEnded { .. }
         | Fact::Unblocked { .. } => line.copy(fact),
         Fact::TierStored { tier, blocks } | Fact::TierRemoved { tier, blocks } => {
@@ -98,6 +99,7 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::CopyQueued { .. } => "copy_queued",
         Fact::CopyStarted { .. } => "copy_started",
         Fact::CopyRetried { .. } => "copy_retried",
+        Fact::CopyFlushed { .. } => "copy_flushed",
         Fact::CopyEnded { .. } => "copy_ended",
         Fact::TierStored { .. } => "tier_stored",
         Fact::TierRemoved { .. } => "tier_removed",

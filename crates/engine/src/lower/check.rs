@@ -31,6 +31,9 @@ impl Engine {
                 Err(format!("{held} slots are read and nothing is below"))
             };
         };
+        if lower.connector.is_some() {
+            return self.check_connector();
+        }
         lower.check_tiers()?;
         lower.check_lanes()?;
         self.check_sources(lower)?;

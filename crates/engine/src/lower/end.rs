@@ -20,6 +20,9 @@ impl Engine {
         transfer: TransferId,
         end: Result<(), CopyFailure>,
     ) -> bool {
+        if self.connector().is_some() {
+            return self.end_job(now, transfer, end);
+        }
         let in_flight =
             |lower: &Lower| lower.batches.get(&transfer).is_some_and(|batch| batch.phase == Phase::InFlight);
         if !self.lower.as_deref().is_some_and(in_flight) {

@@ -36,7 +36,8 @@ pub(crate) enum Below {
 impl Lower {
     /// Whether evicting a block may set off a copy.
     pub(crate) fn copies_victims(&self) -> bool {
-        self.config.store == Store::OnEviction || matches!(self.config.holds, Holds::Boundary(_))
+        let may = self.config.store == Store::OnEviction || matches!(self.config.holds, Holds::Boundary(_));
+        may && self.connector.is_none()
     }
 
     /// The transfer with whose end `wanted` more slots of G1 will have come free.
@@ -61,7 +62,7 @@ impl Lower {
 impl Engine {
     /// Evicts what an acquire lacks, or finds the transfer that will free it. `None` when nothing below helps.
     pub(crate) fn make_room_below(&mut self, now: SimTime, missing: u32, short: u32) -> Option<Below> {
-        let lower = self.lower.as_mut()?;
+        let lower = self.lower.as_mut().filter(|lower| lower.connector.is_none())?;
         if short > 0 {
             // What is held comes free without any further victim.
             lower.flush(Lane::G1ToG2);

@@ -51,6 +51,8 @@ pub(crate) struct LoadState {
     pub(crate) tokens: [u32; Tier::COUNT - 1],
     /// The request was cancelled: its slots are freed when the last copy into them has ended.
     pub(crate) doomed: bool,
+    /// vLLM's connector: the load has ended, and what it brought is not registered yet.
+    pub(crate) has_arrived: bool,
 }
 
 impl Lower {
@@ -215,7 +217,7 @@ impl Engine {
             from: hits,
             until: hits + cut as u32,
             tokens,
-            doomed: false,
+            ..LoadState::default()
         };
         let r = self.requests.get_mut(live);
         r.load = load;

@@ -29,13 +29,16 @@ pub(crate) use load::{FoundBelow, LoadState, Plan};
 pub use name::{Cause, Lane, Tier};
 pub(crate) use tier::{Found, LowerTier};
 
+use crate::connector::Connector;
 use crate::block::evict::tinylfu::TinyLfu;
-use config::{Filter, TiersConfig};
+use config::{Filter, Flavour, TiersConfig};
 
 /// All tiers below G1 and the lanes between them.
 #[derive(Clone)]
 pub(crate) struct Lower {
     pub(crate) config: TiersConfig,
+    /// vLLM's connector, in place of the tiers and batches, under that flavour.
+    pub(crate) connector: Option<Box<Connector>>,
     /// G2, G3, G4.
     tiers: [Option<LowerTier>; Tier::COUNT - 1],
     pub(crate) lanes: [LaneState; Lane::COUNT],
@@ -57,8 +60,13 @@ impl Lower {
     pub(crate) fn new(config: &TiersConfig, g1_blocks: u32) -> Self {
         let by_frequency =
             config.lanes.iter().any(|lane| matches!(lane.filter, Filter::PresenceFrequency(_)));
+        let tiers = match config.flavour {
+            Flavour::Kvbm => [Some(config.g2), config.g3, config.g4],
+            Flavour::Vllm(_) => [None; Tier::COUNT - 1],
+        };
         Self {
-            tiers: [Some(config.g2), config.g3, config.g4].map(|tier| tier.map(LowerTier::new)),
+            connector: Connector::new(config),
+            tiers: tiers.map(|tier| tier.map(LowerTier::new)),
             lanes: config.lanes.map(LaneState::new),
             batches: BTreeMap::new(),
             started: 0,
@@ -94,9 +102,16 @@ impl Lower {
         }
     }
 
+    /// Whether the connector has commands to hand out.
+    pub(crate) fn has_errands(&self) -> bool {
+        self.connector.as_deref().is_some_and(Connector::has_errands)
+    }
+
     /// Roughly the memory of a copy, in bytes.
     pub(crate) fn state_bytes(&self) -> usize {
         let moves: usize = self.batches.values().map(|batch| batch.moves.len() * size_of::<Move>()).sum();
-        self.tiers.iter().flatten().map(|tier| tier.pool.state_bytes()).sum::<usize>() + moves
+        self.tiers.iter().flatten().map(|tier| tier.pool.state_bytes()).sum::<usize>()
+            + moves
+            + self.connector.as_deref().map_or(0, Connector::state_bytes)
     }
 }

@@ -37,6 +37,9 @@ impl Engine {
     pub(crate) fn store_found(&mut self, now: SimTime, live: Live, hits: usize) {
         let Some(lower) = &self.lower else { return };
         let Store::OnHit(least) = lower.config.store else { return };
+        if lower.config.flavour != Flavour::Kvbm {
+            return;
+        }
         for at in 0..hits {
             let slot = self.requests.get(live).blocks[at];
             if u32::from(self.pool.uses(slot)) == least {
@@ -50,7 +53,7 @@ impl Engine {
     pub(crate) fn store_boundary(&mut self, now: SimTime) {
         let Some(lower) = &mut self.lower else { return };
         let Holds::Boundary(blocks) = lower.config.holds else { return };
-        if lower.boundary_seen == self.pool.generation || self.pool.cached == 0 {
+        if lower.config.flavour != Flavour::Kvbm || lower.boundary_seen == self.pool.generation || self.pool.cached == 0 {
             return;
         }
         lower.boundary_seen = self.pool.generation;

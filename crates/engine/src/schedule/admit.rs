@@ -13,13 +13,24 @@ use crate::machine::Engine;
 use crate::request::{Live, Phase, Request};
 
 /// What became of the next in line.
-enum Tried {
+pub(super) enum Tried {
     /// It is in the batch, or its load has started.
     Admitted,
     /// Not now, and nobody behind it.
     Refused,
     /// Not now; those behind it go on.
     PassedOver,
+}
+
+/// What an admission need not compute, and what it knows.
+#[derive(Clone, Copy)]
+pub(super) struct Prefix {
+    /// Tokens that need not be computed.
+    pub(super) cached_tokens: u32,
+    /// Of these, blocks that are loaded within the pass.
+    pub(super) sync_blocks: u32,
+    /// Tokens known.
+    pub(super) known: u32,
 }
 
 /// How many tokens an admission takes, and how many of them only pad it.
@@ -84,12 +95,19 @@ impl Engine {
     }
 
     fn try_admit(&mut self, now: SimTime, live: Live, draft: &mut Draft) -> Tried {
+        if self.requests.get(live).load.has_arrived {
+            self.settle_load(now, live);
+        }
         let waits = self.requests.get(live).dependency.is_some();
         if waits || self.blocked.still_blocks(live, &self.pool) {
             return Tried::Refused;
         }
         let cached_tokens = self.found_tokens(live);
         let known = self.requests.get(live).tokens;
+        let prefix = Prefix { cached_tokens, sync_blocks: 0, known };
+        if self.lower.is_some() && self.connector().is_some() {
+            return self.try_admit_connected(now, live, prefix, draft);
+        }
         if self.requests.get(live).blocks.is_empty() {
             match self.look_below(live, self.scratch.hits.slots.len() as u32) {
                 Plan::Compute => {}
@@ -97,7 +115,7 @@ impl Engine {
                 Plan::Load(blocks) => return self.try_load(now, live, blocks),
             }
         }
-        match self.try_compute(now, live, (cached_tokens, known), draft) {
+        match self.try_compute(now, live, prefix, draft) {
             true => Tried::Admitted,
             false => Tried::Refused,
         }
@@ -179,31 +197,37 @@ impl Engine {
     }
 
     /// Tokens of room that a row takes beyond those that it knows, when it verifies drafts.
-    fn spare_tokens(&self) -> u32 {
+    pub(super) fn spare_tokens(&self) -> u32 {
         match self.config.draft_tokens() {
             0 => 0,
             drafts => 1 + drafts + self.config.lookahead_tokens(),
         }
     }
 
-    fn try_compute(
-        &mut self,
-        now: SimTime,
-        live: Live,
-        (cached_tokens, known): (u32, u32),
-        draft: &mut Draft,
-    ) -> bool {
+    pub(super) fn try_compute(&mut self, now: SimTime, live: Live, prefix: Prefix, draft: &mut Draft) -> bool {
+        let Prefix { cached_tokens, known, .. } = prefix;
         if draft.defer && cached_tokens + 1 < known {
             return false;
         }
         let Some(Share { tokens, padding }) = self.share(known - cached_tokens, cached_tokens, draft) else {
             return false;
         };
+        let hits = self.scratch.hits.slots.len() as u32;
+        if prefix.sync_blocks > 0 && !self.acquire_loaded(now, live, &prefix, tokens) {
+            return false;
+        }
         if !self.admit(now, live, cached_tokens, tokens) {
             self.keep_partial(now, live, cached_tokens);
             return false;
         }
         draft.prefill_admitted |= cached_tokens + 1 < known;
+        if prefix.sync_blocks > 0 {
+            // Loaded blocks are registered with those that the row fills: both are there when the pass ends.
+            self.requests.get_mut(live).next_full = (hits + 1) * self.config.block_size_tokens;
+        }
+        if self.lower.is_some() {
+            self.connector_admitted(now, live, tokens);
+        }
         self.add_row(now, live, tokens, padding, draft);
         if let Some(row) = self.rows.last_mut() {
             row.padded = padding > 0;
@@ -285,19 +309,10 @@ impl Engine {
     /// Acquires the first chunk behind the hits and moves the request into the batch.
     fn admit(&mut self, now: SimTime, live: Live, cached_tokens: u32, tokens: u32) -> bool {
         let block = self.config.block_size_tokens;
-        let model_len = self.config.max_model_len;
         let hits = self.scratch.hits.slots.len() as u32;
         let owned = hits + self.requests.get(live).blocks.len() as u32;
-        let known = self.requests.get(live).tokens.min(model_len);
-        let end = (cached_tokens + tokens + self.config.lookahead_tokens()).min(model_len);
-        let chunk = end.div_ceil(block).saturating_sub(owned);
-        // The gate asks for more than the chunk takes: the rest has to be available besides.
-        let gate = match self.config.admission {
-            Admission::FullPrompt => known.div_ceil(block).saturating_sub(owned + chunk),
-            Admission::NextChunk => 0,
-        };
-        let watermark = if self.running.is_empty() { 0 } else { self.watermark_blocks };
-        match self.transact(now, live, chunk, gate + watermark, Caller::Admission) {
+        let (chunk, keep_free) = self.room_for(live, owned, cached_tokens + tokens);
+        match self.transact(now, live, chunk, keep_free, Caller::Admission) {
             Outcome::Ready => {}
             Outcome::CapacityExhausted => {
                 self.remember_refusal(live, hits);
@@ -317,9 +332,27 @@ impl Engine {
         r.deferred = false;
         r.phase = Phase::Running;
         r.computed = cached_tokens;
-        r.next_full = (cached_tokens / block + 1) * block;
+        // A whole prompt that was loaded is registered already, and its last token is computed again.
+        r.next_full = r.next_full.max((cached_tokens / block + 1) * block);
         self.facts.push(now, Fact::Admitted { request: r.id, cached_tokens, loaded, readmission });
         true
+    }
+
+    /// Blocks that an admission takes beside the `owned` ones to compute up to `computed` tokens, and blocks that
+    /// have to stay available besides.
+    pub(super) fn room_for(&self, live: Live, owned: u32, computed: u32) -> (u32, u32) {
+        let block = self.config.block_size_tokens;
+        let model_len = self.config.max_model_len;
+        let known = self.requests.get(live).tokens.min(model_len);
+        let end = (computed + self.config.lookahead_tokens()).min(model_len);
+        let chunk = end.div_ceil(block).saturating_sub(owned);
+        // The gate asks for more than the chunk takes: the rest has to be available besides.
+        let gate = match self.config.admission {
+            Admission::FullPrompt => known.div_ceil(block).saturating_sub(owned + chunk),
+            Admission::NextChunk => 0,
+        };
+        let watermark = if self.running.is_empty() { 0 } else { self.watermark_blocks };
+        (chunk, gate + watermark)
     }
 
     /// The first `hits` blocks of a request were found in G1.
@@ -335,7 +368,8 @@ impl Engine {
 
     /// Only where what the head needs does not depend on the budget of the pass.
     fn remember_refusal(&mut self, live: Live, hits: u32) {
-        if self.config.admission != Admission::FullPrompt || self.config.speculation.is_some() {
+        let budget = self.connector().is_some_and(|connector| connector.config.sync_load_budget_tokens > 0);
+        if self.config.admission != Admission::FullPrompt || self.config.speculation.is_some() || budget {
             return;
         }
         let identity = self.identity();

@@ -29,6 +29,9 @@ impl Engine {
             let requests = &self.requests;
             self.running.retain(|&live| requests.get(live).id != NOBODY);
         }
+        if self.lower.is_some() {
+            self.connector_computed(batch.pass);
+        }
         batch.rows.clear();
         self.scratch.rows = batch.rows;
     }
@@ -36,7 +39,7 @@ impl Engine {
     /// Applies one row; whether its request is done and was running.
     fn finish_row(&mut self, now: SimTime, row: &Row, sampled: Sampled) -> bool {
         let r = self.requests.get_mut(row.live);
-        if r.id != row.request {
+        if r.id != row.request || r.load.doomed {
             return false;
         }
         r.in_flight -= row.tokens;
@@ -136,6 +139,9 @@ impl Engine {
         let (phase, rank) = (r.phase, r.rank);
         if phase != Phase::Running {
             self.leave_line(row.live, rank);
+        }
+        if self.lower.is_some() {
+            self.connector_ended(row.live, false);
         }
         self.lease_blocks(now, row.live);
         self.release_blocks(row.live);

@@ -7,6 +7,7 @@
 mod acquire;
 mod admit;
 mod blocked;
+mod connected;
 mod finish;
 mod preempt;
 mod reset;
@@ -64,6 +65,8 @@ pub(crate) struct Draft {
     pub(crate) running_rows: bool,
     pub(crate) prefill_scheduled: bool,
     pub(crate) prefill_admitted: bool,
+    /// Content is on its way down that was not before: who waits may find something else now.
+    pub(crate) stores: bool,
 }
 
 /// When prefill may be scheduled again (`prefill_schedule_interval`).
@@ -94,6 +97,10 @@ impl Engine {
         if !draft.preempted {
             self.schedule_waiting(now, &mut draft);
         }
+        if self.lower.is_some() {
+            let pass = (!self.rows.is_empty()).then_some(draft.plan.pass);
+            draft.stores = self.close_attempt(now, pass);
+        }
         if self.rows.is_empty() {
             return draft;
         }
@@ -102,6 +109,9 @@ impl Engine {
             self.pace.last_prefill = self.pace.executed;
         }
         self.commit_rows(now, &mut draft.plan);
+        if self.lower.is_some() {
+            self.connector_committed();
+        }
         draft.plan.active_blocks = self.pool.active;
         self.log_pass(now, &draft.plan);
         draft
@@ -132,6 +142,7 @@ impl Engine {
             running_rows: false,
             prefill_scheduled: false,
             prefill_admitted: false,
+            stores: false,
         }
     }
 

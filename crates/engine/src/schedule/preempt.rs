@@ -94,6 +94,9 @@ impl Engine {
         if self.config.hash_deletion == HashDeletion::OnEviction {
             self.unregister_own(now, live);
         }
+        if self.lower.is_some() {
+            self.connector_preempted(live);
+        }
         self.release_blocks(live);
         self.waiting.rejoin(live, rank);
         self.facts.push(now, Fact::Preempted { request, lost_tokens, released });

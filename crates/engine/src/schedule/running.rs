@@ -32,9 +32,10 @@ impl Engine {
             }
             let end = (r.computed + tokens + self.config.lookahead_tokens()).min(self.config.max_model_len);
             if end > r.room {
-                let caller = caller_of(r);
+                let (caller, owned) = (caller_of(r), r.blocks.len() as u32);
                 // Under FCFS the victim was the last; under priority the next row has taken its place.
                 match self.make_room(now, (live, &mut at), end, caller, draft) {
+                    Room::Made if self.lower.is_some() => self.connector_grown(live, owned),
                     Room::Made => {}
                     Room::Preempted => continue,
                     Room::Awaited => {

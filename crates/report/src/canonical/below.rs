@@ -27,6 +27,7 @@ pub(super) fn copy(at: u64, fact: &Fact, log: &FactLog, out: &mut Digester) {
                 next.as_ns(),
             ]);
         }
+        Fact::CopyFlushed { transfer } => out.words(&[head(Tag::CopyFlushed, 0), at, transfer.0]),
         Fact::CopyEnded { transfer, lane: on, end: how, released } => {
             out.words(&[head(Tag::CopyEnded, lane(on)), at, transfer.0, pair(end(how), released)]);
         }

@@ -29,6 +29,7 @@ impl Line<'_> {
                 self.number("attempt", attempt);
                 self.number("again_at_ns", at.as_ns());
             }
+            Fact::CopyFlushed { transfer } => self.number("transfer", transfer.0),
             Fact::CopyEnded { transfer, lane, end, released } => {
                 self.number("transfer", transfer.0);
                 self.word("lane", lane.name());
