@@ -70,6 +70,16 @@ fn every_step_equals_vllm() {
 /// is printed; `TIERSCOPE_SEED` repeats it, `TIERSCOPE_CASES` sets the number of scenarios.
 #[test]
 fn every_step_equals_the_reference_model_on_fresh_scenarios() {
+    compare_fresh("scheduler", &[]);
+}
+
+/// The same with a CPU tier below.
+#[test]
+fn every_step_equals_the_reference_model_on_fresh_scenarios_with_a_connector() {
+    compare_fresh("connector", &["offload"]);
+}
+
+fn compare_fresh(kind: &str, mode: &[&str]) {
     let tools = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/conformance/tools");
     if !tools.join("refmodel.py").is_file() {
         println!("skipped: {} is absent", tools.display());
@@ -82,7 +92,7 @@ fn every_step_equals_the_reference_model_on_fresh_scenarios() {
     println!(
         "seed {seed}: TIERSCOPE_SEED={seed} cargo nextest run -p tierscope-tests conformance repeats it"
     );
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("conformance-{seed}"));
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("conformance-{kind}-{seed}"));
     for part in ["scenarios", "golden"] {
         std::fs::create_dir_all(folder.join(part)).expect("a folder for the scenarios");
     }
@@ -92,7 +102,9 @@ fn every_step_equals_the_reference_model_on_fresh_scenarios() {
         assert!(run.status.success(), "{tool}: {}", String::from_utf8_lossy(&run.stderr));
     };
     let shown = |path: &Path| path.display().to_string();
-    python("fuzz.py", &[cases.to_string(), seed.to_string(), shown(&folder.join("scenarios"))]);
+    let mut arguments = vec![cases.to_string(), seed.to_string(), shown(&folder.join("scenarios"))];
+    arguments.extend(mode.iter().map(|&word| word.to_owned()));
+    python("fuzz.py", &arguments);
     let made = std::fs::read_dir(folder.join("scenarios")).expect("the scenarios can be listed");
     let mut arguments = vec!["--emit".to_owned(), shown(&folder.join("golden"))];
     arguments.extend(made.map(|entry| shown(&entry.expect("an entry can be read").path())));

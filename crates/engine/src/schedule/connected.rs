@@ -88,6 +88,8 @@ impl Engine {
             self.room_for(live, hits + prefix.sync_blocks, prefix.cached_tokens + tokens);
         let taken = self.transact(now, live, prefix.sync_blocks, chunk + keep_free, Caller::Onboard);
         if taken == Outcome::Ready {
+            // They are the request's now.
+            self.scratch.hits.cached = 0;
             self.open_load(now, live, (hits, prefix.sync_blocks), true);
         }
         taken == Outcome::Ready
