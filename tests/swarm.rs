@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use std::sync::Mutex;
 
+use tierscope_engine::vllm::{ChunkOrder, OffloadManager};
 use tierscope_engine::{
-    Admission, Arrival, BlockPool, BlockRef, Command, CopyEnd, CopyFailure, DraftMethod, Engine,
-    EngineConfig, EvictionPolicy, Fact, Filter, Holds, Input, LaneConfig, Load, OnboardGate, Pressure,
-    Purpose, Rank, Sampled, SchedulingPolicy, SlotState, Speculation, Store, Tier, TierConfig, TiersConfig,
-    Waiters,
+    Admission, Arrival, BlockPool, BlockRef, ChunkEviction, Command, CopyEnd, CopyFailure, DraftMethod,
+    Engine, EngineConfig, EvictionPolicy, Fact, Filter, Flavour, Holds, Input, LaneConfig, Load, OnboardGate,
+    Pressure, Purpose, Rank, Sampled, SchedulingPolicy, SlotState, Speculation, Store, Tier, TierConfig,
+    TiersConfig, VllmConfig, Waiters,
 };
 use tierscope_units::{
     ClaimId, PassId, RequestId, SequenceHash, SimTime, SlotId, Span, TokenRun, TransferId,
@@ -106,6 +107,18 @@ fn lanes() -> impl Strategy<Value = LaneConfig> {
     })
 }
 
+fn connectors() -> impl Strategy<Value = VllmConfig> {
+    let eviction = prop::sample::select(vec![ChunkEviction::Lru, ChunkEviction::Arc]);
+    let sizes = (1..4_u32, 1..3_u32, prop::sample::select(vec![0, 0, 8, 30]));
+    (eviction, sizes, any::<bool>()).prop_map(|(eviction, sizes, prompt_only)| VllmConfig {
+        eviction,
+        store_threshold: sizes.1,
+        blocks_per_chunk: sizes.0,
+        prompt_only,
+        sync_load_budget_tokens: sizes.2,
+    })
+}
+
 fn tiers() -> impl Strategy<Value = TiersConfig> {
     let sizes = (1..24_u32, prop::option::of(1..30_u32), prop::option::of(1..40_u32));
     let store =
@@ -117,13 +130,15 @@ fn tiers() -> impl Strategy<Value = TiersConfig> {
     let pressure = prop::sample::select(vec![Pressure::Drop, Pressure::Hold]);
     let pins = prop::option::weighted(0.3, 1..60_u64);
     let lanes = [lanes(), lanes(), lanes(), lanes(), lanes(), lanes()];
-    (sizes, store, holds, (load, waiters, pressure, pins), lanes).prop_map(
+    let connector = prop::option::weighted(0.3, connectors());
+    (sizes, store, holds, (load, waiters, pressure, pins, connector), lanes).prop_map(
         |(sizes, store, holds, on, lanes)| {
             let tier = |blocks| TierConfig { blocks, eviction: EvictionPolicy::Lru };
             TiersConfig {
-                g3: sizes.1.map(tier),
-                g4: sizes.2.map(tier),
+                g3: sizes.1.filter(|_| on.4.is_none()).map(tier),
+                g4: sizes.2.filter(|_| on.4.is_none()).map(tier),
                 lanes,
+                flavour: on.4.map_or(Flavour::Kvbm, Flavour::Vllm),
                 store,
                 holds,
                 load: on.0,
@@ -171,6 +186,8 @@ struct World {
     next: u32,
     passes: Vec<PassId>,
     transfers: Vec<TransferId>,
+    /// Copies that have to end before the newest pass begins.
+    awaited: BTreeSet<TransferId>,
     claims: Vec<ClaimId>,
     live: BTreeSet<RequestId>,
     prompts: BTreeMap<RequestId, u32>,
@@ -191,6 +208,7 @@ impl World {
             next: 0,
             passes: Vec::new(),
             transfers: Vec::new(),
+            awaited: BTreeSet::new(),
             claims: Vec::new(),
             live: BTreeSet::new(),
             prompts: BTreeMap::new(),
@@ -230,8 +248,11 @@ impl World {
             Step::EndPass { accepted } => self.end_pass(now, accepted)?,
             Step::EndTransfer { which, failure } if !self.transfers.is_empty() => {
                 let transfer = self.transfers.swap_remove(which % self.transfers.len());
+                self.awaited.remove(&transfer);
                 if let Some(failure) = failure {
                     count_fault(failure.name());
+                    // Rows that computed on what never came are void, and their requests start again.
+                    self.was_reset |= self.engine.cpu_tier().is_some();
                 }
                 let end = failure.map_or(Ok(()), Err);
                 self.engine.handle(now, Input::TransferEnded { transfer, end }).expect("it is under way");
@@ -279,7 +300,7 @@ impl World {
     }
 
     fn end_pass(&mut self, now: SimTime, accepted: u32) -> Result<(), TestCaseError> {
-        if self.passes.is_empty() {
+        if self.passes.is_empty() || !self.awaited.is_empty() {
             return Ok(());
         }
         let pass = self.passes.remove(0);
@@ -338,8 +359,16 @@ impl World {
                 Command::CancelCopy(transfer) => {
                     count_fault("timed_out");
                     self.transfers.retain(|&other| other != transfer);
+                    self.awaited.remove(&transfer);
                 }
-                Command::AwaitCopy(_) => {}
+                Command::AwaitCopy(transfer) => {
+                    prop_assert!(
+                        self.transfers.contains(&transfer),
+                        "{transfer:?} is awaited and not under way"
+                    );
+                    count_seen("awaited", 1);
+                    self.awaited.insert(transfer);
+                }
                 Command::PollAgain => {}
             }
             self.read_facts()?;
@@ -367,6 +396,7 @@ impl World {
                     _ => "failed_for_good",
                 }),
                 Fact::CopyRetried { .. } => count_fault("retried"),
+                Fact::CopyFlushed { .. } => count_seen("flushed", 1),
                 Fact::OnboardStarted { g2_blocks, g3_blocks, g4_blocks, .. } => {
                     count_seen("loads", 1);
                     count_seen("loaded from g2", *g2_blocks);
@@ -406,6 +436,10 @@ impl World {
             }
         }
         self.engine.clear_facts();
+        if let Some(tier) = self.engine.cpu_tier() {
+            let readable = readable(tier, self.engine.config());
+            prop_assert_eq!(&self.stored[1], &readable, "T9: stored less removed is readable in g2");
+        }
         for tier in Tier::ALL {
             let Some(pool) = self.engine.tier(tier) else { continue };
             let stored = &self.stored[tier.index()];
@@ -449,6 +483,8 @@ impl World {
             (0, 0, 0),
             "nothing is held"
         );
+        let copied = self.engine.cpu_tier().map_or(0, |tier| tier.writing() + tier.pinned());
+        prop_assert_eq!(copied, 0, "no chunk is written or read");
         for tier in [Tier::G2, Tier::G3, Tier::G4] {
             let held = self.engine.tier(tier).map(BlockPool::occupancy).unwrap_or_default();
             prop_assert_eq!((held.active, held.reserved), (0, 0), "nothing is held in {}", tier.name());
@@ -463,6 +499,22 @@ fn matchable(pool: &BlockPool) -> BTreeMap<SlotId, SequenceHash> {
     slots
         .filter(|&slot| pool.slot_state(slot) != SlotState::Reserved)
         .filter_map(|slot| Some((slot, pool.slot_hash(slot)?)))
+        .collect()
+}
+
+/// The same of vLLM's CPU tier: the blocks of its chunks, each under the content at its chunk's end.
+fn readable(tier: &OffloadManager, config: &EngineConfig) -> BTreeMap<SlotId, SequenceHash> {
+    let Some(Flavour::Vllm(vllm)) = config.tiers.as_ref().map(|tiers| tiers.flavour) else {
+        return BTreeMap::new();
+    };
+    let chunks = match tier.order() {
+        ChunkOrder::Lru(chunks) => chunks,
+        ChunkOrder::Arc { once, again, .. } => [once, again].concat(),
+    };
+    let size = vllm.blocks_per_chunk;
+    let readable = chunks.into_iter().filter(|chunk| chunk.refs >= 0);
+    readable
+        .flat_map(|chunk| (0..size).map(move |at| (SlotId(chunk.slot.0 * size + at), chunk.key)))
         .collect()
 }
 
