@@ -102,12 +102,18 @@ impl Worker {
                     let wanted = want["xfer"]["stores"].as_array().into_iter().flatten();
                     let chunks = wanted.into_iter().find(|store| store[0] == transfer.0);
                     let chunks = chunks.map_or(Value::Null, |store| store[3].clone());
-                    stores.push(json!([transfer.0, name, slots.map(|slot| slot + 1).collect::<Vec<_>>(), &chunks]));
+                    stores.push(json!([
+                        transfer.0,
+                        name,
+                        slots.map(|slot| slot + 1).collect::<Vec<_>>(),
+                        &chunks
+                    ]));
                     self.created.insert(transfer, step);
                     self.chunks.insert(transfer, chunks);
                 }
                 Fact::CopyStarted { transfer, lane: Lane::G2ToG1, blocks } => {
-                    let slots: Value = log.blocks(blocks).iter().map(|block| json!(block.slot.0 + 1)).collect();
+                    let slots: Value =
+                        log.blocks(blocks).iter().map(|block| json!(block.slot.0 + 1)).collect();
                     let load = loads.iter_mut().find(|load| load[0] == transfer.0);
                     load.expect("a load starts in the step that creates it")[2] = slots;
                 }
@@ -117,7 +123,8 @@ impl Worker {
                     chunks.dedup();
                     let theirs = self.chunks.remove(&transfer).unwrap_or(Value::Null);
                     if theirs != json!(chunks) {
-                        differing.push(format!("    store {} goes to {chunks:?}, vLLM's to {theirs}", transfer.0));
+                        differing
+                            .push(format!("    store {} goes to {chunks:?}, vLLM's to {theirs}", transfer.0));
                     }
                 }
                 Fact::CopyFlushed { transfer } => flush.push(json!(transfer.0)),

@@ -26,7 +26,9 @@ impl Engine {
             }
         }
         match connector.filling.iter().find(|&&live| self.requests.get(live).blocks.is_empty()) {
-            Some(live) => Err(format!("{:?} fills its prompt and holds nothing", self.requests.get(*live).id)),
+            Some(live) => {
+                Err(format!("{:?} fills its prompt and holds nothing", self.requests.get(*live).id))
+            }
             None => Ok(()),
         }
     }
@@ -63,8 +65,13 @@ impl Connector {
             let queued = jobs().count() as u32 - started;
             let snapshot = lanes[lane.index()].snapshot;
             let blocks: usize = jobs().map(|job| job.blocks.len()).sum();
-            if (queued, started, 0) != (snapshot.queued, snapshot.in_flight, snapshot.starting + snapshot.settling) {
-                return Err(format!("{}: {queued} copies wait and {started} run, not {snapshot:?}", lane.name()));
+            if (queued, started, 0)
+                != (snapshot.queued, snapshot.in_flight, snapshot.starting + snapshot.settling)
+            {
+                return Err(format!(
+                    "{}: {queued} copies wait and {started} run, not {snapshot:?}",
+                    lane.name()
+                ));
             }
             if blocks as u64 != lanes[lane.index()].backlog_blocks {
                 return Err(format!("{}: {blocks} blocks wait or move, it counts otherwise", lane.name()));

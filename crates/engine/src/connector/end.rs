@@ -11,7 +11,12 @@ use crate::request::Live;
 
 impl Engine {
     /// A copy ended. `false` if it is not under way.
-    pub(crate) fn end_job(&mut self, now: SimTime, transfer: TransferId, end: Result<(), CopyFailure>) -> bool {
+    pub(crate) fn end_job(
+        &mut self,
+        now: SimTime,
+        transfer: TransferId,
+        end: Result<(), CopyFailure>,
+    ) -> bool {
         let Some(lower) = self.lower.as_deref_mut() else { return false };
         let Some(connector) = lower.connector.as_deref_mut() else { return false };
         if connector.jobs.get(&transfer).is_none_or(|job| !job.is_started) {
@@ -82,7 +87,8 @@ impl Engine {
         let loaded_blocks = r.load.until - r.load.from;
         r.computed = r.load.until * block;
         let request = r.id;
-        self.facts.push(now, Fact::OnboardEnded { request, loaded_blocks, failed_blocks: wanted - loaded_blocks });
+        self.facts
+            .push(now, Fact::OnboardEnded { request, loaded_blocks, failed_blocks: wanted - loaded_blocks });
     }
 
     /// The load that a pass waited for ended. If it failed, rows of the pass compute on what never came: whoever
@@ -94,12 +100,15 @@ impl Engine {
         }
         let blocks = job.blocks.len() as u32;
         let loaded_blocks = if well { blocks } else { 0 };
-        self.facts.push(now, Fact::OnboardEnded { request, loaded_blocks, failed_blocks: blocks - loaded_blocks });
+        self.facts
+            .push(now, Fact::OnboardEnded { request, loaded_blocks, failed_blocks: blocks - loaded_blocks });
         if self.requests.get(live).load.doomed {
             self.release_blocks(live);
             self.requests.remove(live);
             self.doomed -= 1;
-        } else if !well && self.requests.get(live).blocks.get(hits as usize) == job.blocks.first().map(|b| &b.slot) {
+        } else if !well
+            && self.requests.get(live).blocks.get(hits as usize) == job.blocks.first().map(|b| &b.slot)
+        {
             let slots: Vec<SlotId> = job.blocks.iter().map(|block| block.slot).collect();
             self.start_again(now, &slots);
         }
@@ -125,7 +134,8 @@ impl Engine {
         for &(live, _) in affected.iter().rev() {
             let request = self.requests.get(live).id;
             if let Some(connector) = of(&mut self.lower) {
-                let stores = connector.jobs.values_mut().filter(|job| job.request == request && job.is_store());
+                let stores =
+                    connector.jobs.values_mut().filter(|job| job.request == request && job.is_store());
                 stores.filter(|job| !job.is_started).for_each(|job| job.is_void = true);
             }
             self.running.retain(|&other| other != live);

@@ -13,7 +13,11 @@ use crate::request::Live;
 pub(super) enum Kind {
     Store,
     /// A load into slots of a request, behind its `hits` in G1; `is_sync` when the pass at hand waits for it.
-    Load { live: Live, hits: u32, is_sync: bool },
+    Load {
+        live: Live,
+        hits: u32,
+        is_sync: bool,
+    },
 }
 
 /// A copy that has not ended.
@@ -81,7 +85,8 @@ impl Job {
 impl Connector {
     /// Whether a pass waits for a load of this request.
     pub(super) fn loads_within_pass(&self, request: RequestId) -> bool {
-        let within = |job: &Job| job.request == request && matches!(job.kind, Kind::Load { is_sync: true, .. });
+        let within =
+            |job: &Job| job.request == request && matches!(job.kind, Kind::Load { is_sync: true, .. });
         self.open.contains_key(&request) && self.jobs.values().any(within)
     }
 

@@ -42,7 +42,8 @@ impl Engine {
         }
         let hashes = r.content.hashes(known as usize, identity);
         let first = hits / size;
-        let keys = hashes.chunks_exact(size as usize).map(|chunk| chunk[size as usize - 1]).skip(first as usize);
+        let keys =
+            hashes.chunks_exact(size as usize).map(|chunk| chunk[size as usize - 1]).skip(first as usize);
         let (mut found, mut pending, mut busy) = (0, None, None);
         for key in keys {
             match connector.manager.lookup(key) {

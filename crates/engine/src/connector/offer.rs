@@ -95,7 +95,8 @@ impl Engine {
 
     /// Requests that ended offer the rest of what they computed; then the tier puts what they met in order.
     fn offer_ended(&mut self, now: SimTime, pass: Option<PassId>, flushed: &mut BTreeSet<TransferId>) {
-        let ended = of(&mut self.lower).map(|connector| std::mem::take(&mut connector.ended)).unwrap_or_default();
+        let ended =
+            of(&mut self.lower).map(|connector| std::mem::take(&mut connector.ended)).unwrap_or_default();
         let requests: Vec<RequestId> = ended.iter().map(|offer| offer.request).collect();
         for offer in ended {
             let Some((Some(transfer), _)) = self.store(now, offer) else { continue };
@@ -170,7 +171,10 @@ impl Engine {
                 ManagerEvent::StoreFailed(_) => continue,
             };
             let each = |chunk: BlockRef| {
-                (0..size).map(move |at| BlockRef { slot: tierscope_units::SlotId(chunk.slot.0 * size + at), ..chunk })
+                (0..size).map(move |at| BlockRef {
+                    slot: tierscope_units::SlotId(chunk.slot.0 * size + at),
+                    ..chunk
+                })
             };
             let blocks = self.facts.list(chunks.into_iter().flat_map(each));
             let tier = Tier::G2;
@@ -198,7 +202,13 @@ impl Connector {
     }
 
     /// Tells the manager where chunks end in their request.
-    pub(super) fn place(&mut self, request: RequestId, first: u32, keys: &[SequenceHash], block_size_tokens: u32) {
+    pub(super) fn place(
+        &mut self,
+        request: RequestId,
+        first: u32,
+        keys: &[SequenceHash],
+        block_size_tokens: u32,
+    ) {
         let tokens = block_size_tokens * self.chunk_blocks();
         for (chunk, &key) in (first + 1..).zip(keys) {
             self.manager.place(request, key, chunk * tokens);
