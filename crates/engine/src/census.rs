@@ -90,7 +90,8 @@ pub(crate) fn take(engine: &Engine) -> Vec<CensusRow> {
                 .dependency
                 .or_else(|| engine.load_under_way(live))
                 .or_else(|| engine.connector_wakeup(live))
-                .map(Wakeup::Transfer).or(wakeup),
+                .map(Wakeup::Transfer)
+                .or(wakeup),
             held_blocks: r.blocks.len() as u32,
             needed_blocks: (r.tokens + r.drafts).div_ceil(engine.config.block_size_tokens),
         })

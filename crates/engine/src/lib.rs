@@ -25,6 +25,7 @@ mod lower;
 mod machine;
 mod request;
 mod schedule;
+mod view;
 pub mod vllm;
 
 pub use block::{BlockPool, SlotState};

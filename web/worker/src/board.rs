@@ -70,6 +70,7 @@ pub fn slot(engine: &Engine, slot: SlotId) -> Option<SlotView> {
         full: !matches!(state, SlotState::Active { full: false, .. }),
         hash: pool.slot_hash(slot).map(|hash| hash.to_string()),
         owners: engine.owners(slot).into_iter().map(|owner| owner.0).collect(),
+        also_in: pool.slot_hash(slot).map_or(Vec::new(), |hash| tiers::resident_in(engine, hash)),
     })
 }
 

@@ -312,6 +312,8 @@ pub struct SlotView {
     pub hash: Option<String>,
     /// The requests that reference it.
     pub owners: Vec<u32>,
+    /// The tiers below G1 in which its content is resident too.
+    pub also_in: Vec<TierName>,
 }
 
 /// A fault in the scenario, with its place and mend.

@@ -3,10 +3,12 @@
 use tierscope_engine::{BlockPool, Engine, Lane, SlotState, Tier};
 use tierscope_scenario::{Links, Scenario};
 use tierscope_sim::{DirectionUse, Simulation};
-use tierscope_units::{SimTime, SlotId};
+use tierscope_units::{SequenceHash, SimTime, SlotId};
 
 use crate::copies::{Copies, Entry, tier};
-use crate::protocol::{BlockState, COPIES_SHOWN, Cells, CopyView, LaneView, LinkUse, TierView, Totals};
+use crate::protocol::{
+    BlockState, COPIES_SHOWN, Cells, CopyView, LaneView, LinkUse, TierName, TierView, Totals,
+};
 
 /// Cells of a tier below G1: neighbours are put together beyond.
 const CELLS_MAX: u32 = 1_024;
@@ -74,6 +76,16 @@ fn cells(pool: &BlockPool, capacity: u32) -> Cells {
         first = end;
     }
     cells
+}
+
+/// The tiers below G1 in which a content is resident; where it is only on its way is not among them.
+pub fn resident_in(engine: &Engine, hash: SequenceHash) -> Vec<TierName> {
+    let here = |tier: &Tier| {
+        let pool = engine.tier(*tier)?;
+        let state = pool.slot_state(pool.lookup(hash)?);
+        matches!(state, SlotState::Cached | SlotState::Active { .. }).then_some(())
+    };
+    Tier::ALL[1..].iter().filter(|tier| here(tier).is_some()).map(|name| tier(*name)).collect()
 }
 
 fn state(state: SlotState) -> BlockState {

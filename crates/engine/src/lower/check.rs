@@ -18,7 +18,7 @@ impl Engine {
         let claims =
             self.claims.iter().filter_map(|(id, claim)| Some((format!("{id:?}"), claim.dependency()?)));
         for (who, dependency) in dependencies.chain(claims) {
-            let known = |lower: &Lower| lower.batches.contains_key(&dependency.transfer);
+            let known = |lower: &Lower| lower.batches.contains(dependency.transfer);
             if !self.lower.as_deref().is_some_and(known) {
                 return Err(format!("{who} waits for {:?}, which has ended (rule T6)", dependency.transfer));
             }
@@ -76,7 +76,7 @@ impl Engine {
 impl Lower {
     /// Batches in the queues and under way, and those that still grow.
     fn all_batches(&self) -> impl Iterator<Item = &Batch> {
-        let open = self.lanes.iter().filter_map(|lane| Some(&lane.open.as_ref()?.batch));
+        let open = self.lanes.iter().filter_map(|lane| Some(&*lane.open.as_ref()?.batch));
         self.batches.values().chain(open)
     }
 
@@ -154,7 +154,7 @@ impl Lower {
                     state.backlog_blocks
                 ));
             }
-            let lost = |id: &TransferId| !self.batches.contains_key(id);
+            let lost = |id: &TransferId| !self.batches.contains(*id);
             if let Some(id) = state.queue.iter().find(|id| lost(id)) {
                 return Err(format!("{name}: {id:?} is queued and has ended"));
             }

@@ -12,6 +12,9 @@ use crate::block::BlockPool;
 use crate::fact::{BlockRef, CopyEnd, CopyFailure, Fact};
 use crate::machine::Engine;
 
+/// Ended batches that are kept to be used again.
+const SPARE_MAX: usize = 64;
+
 impl Engine {
     /// The world says that a copy ended. `false` if it is not under way.
     pub(crate) fn end_copy(
@@ -24,7 +27,7 @@ impl Engine {
             return self.end_job(now, transfer, end);
         }
         let in_flight =
-            |lower: &Lower| lower.batches.get(&transfer).is_some_and(|batch| batch.phase == Phase::InFlight);
+            |lower: &Lower| lower.batches.get(transfer).is_some_and(|batch| batch.phase == Phase::InFlight);
         if !self.lower.as_deref().is_some_and(in_flight) {
             return false;
         }
@@ -38,7 +41,7 @@ impl Engine {
     /// A copy failed: its batch is tried again after a while, or has failed for good (rule L9).
     fn fail_copy(&mut self, now: SimTime, transfer: TransferId, failure: CopyFailure) {
         let Some(lower) = &mut self.lower else { return };
-        let Some(batch) = lower.batches.get_mut(&transfer) else { return };
+        let Some(batch) = lower.batches.get_mut(transfer) else { return };
         let state = &mut lower.lanes[batch.lane.index()];
         let unwanted = batch.request.is_some_and(|(live, _)| self.requests.get(live).load.doomed);
         if batch.attempts >= state.config.retries || unwanted {
@@ -67,7 +70,7 @@ impl Engine {
         {
             lower.timers.pop_first();
             lower.stirred = true;
-            let Some(batch) = lower.batches.get_mut(&transfer) else { continue };
+            let Some(batch) = lower.batches.get_mut(transfer) else { continue };
             batch.timer = None;
             if batch.phase == Phase::Queued {
                 // To the front: it has its slots, which those behind it may be waiting for.
@@ -89,7 +92,7 @@ impl Engine {
     /// Ends a batch for good. It is in no queue any more.
     pub(crate) fn end_batch(&mut self, now: SimTime, transfer: TransferId, end: CopyEnd) {
         let Some(lower) = &mut self.lower else { return };
-        let Some(mut batch) = lower.batches.remove(&transfer) else { return };
+        let Some(mut batch) = lower.batches.remove(transfer) else { return };
         if let Some(at) = batch.timer {
             lower.timers.remove(&(at, transfer));
         }
@@ -120,6 +123,11 @@ impl Engine {
             lower.lane(lane).snapshot.pass_on(batch.phase, last);
         }
         self.wake(now, transfer, &batch);
+        if let Some(lower) = &mut self.lower
+            && lower.spare.len() < SPARE_MAX
+        {
+            lower.spare.push(batch);
+        }
     }
 
     /// The bytes have come: the blocks are where they were to go.

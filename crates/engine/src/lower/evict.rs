@@ -44,7 +44,7 @@ impl Lower {
     fn that_frees(&self, pool: &BlockPool, wanted: u32) -> Option<TransferId> {
         let mut freed = 0;
         let batches = self.batches.iter().filter(|(_, batch)| batch.lane == Lane::G1ToG2);
-        for (&transfer, batch) in batches {
+        for (transfer, batch) in batches {
             let frees = |block: &&Move| match block.hold {
                 Hold::Source => true,
                 Hold::Read => pool.slots[block.from.index()].refs == 0,
@@ -93,7 +93,7 @@ impl Engine {
         let r = self.requests.get_mut(live);
         r.dependency = Some(dependency);
         let waiter: (Live, RequestId) = (live, r.id);
-        let batch = self.lower.as_mut().and_then(|lower| lower.batches.get_mut(&dependency.transfer));
+        let batch = self.lower.as_mut().and_then(|lower| lower.batches.get_mut(dependency.transfer));
         batch.expect("a dependency names a transfer that has not ended (rule T6)").waiters.push(waiter);
     }
 }

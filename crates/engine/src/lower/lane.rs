@@ -97,7 +97,7 @@ pub(crate) struct Open {
     pub(crate) transfer: TransferId,
     /// When it is full enough.
     pub(crate) flush_at: SimTime,
-    pub(crate) batch: Batch,
+    pub(crate) batch: Box<Batch>,
 }
 
 /// One lane.

@@ -142,7 +142,7 @@ impl Lower {
             let batch =
                 Batch { moves: part.to_vec(), request: Some(wanted), ..Batch::new(lane, Cause::Wanted) };
             self.lane(lane).backlog_blocks += part.len() as u64;
-            self.enqueue(transfer, batch);
+            self.enqueue(transfer, Box::new(batch));
         }
     }
 
@@ -328,10 +328,10 @@ impl Engine {
                 && matches!(batch.phase, Phase::Queued | Phase::Collecting)
         };
         let queued: Vec<TransferId> =
-            lower.batches.iter().filter(|(_, batch)| mine(batch)).map(|(&id, _)| id).collect();
+            lower.batches.iter().filter(|(_, batch)| mine(batch)).map(|(id, _)| id).collect();
         for transfer in queued {
             let Some(lower) = &mut self.lower else { return };
-            let Some(lane) = lower.batches.get(&transfer).map(|batch| batch.lane) else { continue };
+            let Some(lane) = lower.batches.get(transfer).map(|batch| batch.lane) else { continue };
             lower.lane(lane).queue.retain(|&other| other != transfer);
             self.end_batch(now, transfer, CopyEnd::Cancelled);
         }

@@ -4,6 +4,7 @@
 //! batch is handed out as a command and ends with an input.
 
 mod batch;
+mod batches;
 mod check;
 pub(crate) mod config;
 mod end;
@@ -15,12 +16,13 @@ mod pipeline;
 mod store;
 mod tier;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use tierscope_units::{SimTime, TransferId};
 
 pub use batch::CopyView;
 pub(crate) use batch::{Batch, Move};
+pub(crate) use batches::Batches;
 pub(crate) use evict::Below;
 pub use evict::Dependency;
 pub(crate) use lane::LaneState;
@@ -29,8 +31,8 @@ pub(crate) use load::{FoundBelow, LoadState, Plan};
 pub use name::{Cause, Lane, Tier};
 pub(crate) use tier::{Found, LowerTier};
 
-use crate::connector::Connector;
 use crate::block::evict::tinylfu::TinyLfu;
+use crate::connector::Connector;
 use config::{Filter, Flavour, TiersConfig};
 
 /// All tiers below G1 and the lanes between them.
@@ -42,8 +44,11 @@ pub(crate) struct Lower {
     /// G2, G3, G4.
     tiers: [Option<LowerTier>; Tier::COUNT - 1],
     pub(crate) lanes: [LaneState; Lane::COUNT],
-    pub(crate) batches: BTreeMap<TransferId, Batch>,
+    pub(crate) batches: Batches,
     pub(crate) started: u64,
+    /// Ended batches, to be used again.
+    #[expect(clippy::vec_box, reason = "they go back where they came from, in their boxes")]
+    pub(crate) spare: Vec<Box<Batch>>,
     /// When batches are due for another attempt, or have taken too long.
     pub(crate) timers: BTreeSet<(SimTime, TransferId)>,
     /// Copies of retried or timed-out batches that the world shall stop.
@@ -66,10 +71,12 @@ impl Lower {
         };
         Self {
             connector: Connector::new(config),
-            tiers: tiers.map(|tier| tier.map(LowerTier::new)),
+            tiers: [(tiers[0], true), (tiers[1], false), (tiers[2], false)]
+                .map(|(tier, carries)| tier.map(|tier| LowerTier::new(tier, carries))),
             lanes: config.lanes.map(LaneState::new),
-            batches: BTreeMap::new(),
+            batches: Batches::default(),
             started: 0,
+            spare: Vec::new(),
             timers: BTreeSet::new(),
             to_cancel: Vec::new(),
             frequency: by_frequency.then(|| Box::new(TinyLfu::new(g1_blocks.max(config.g2.blocks)))),

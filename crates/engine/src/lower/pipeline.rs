@@ -23,12 +23,13 @@ impl Lower {
         }
         let state = &mut self.lanes[lane.index()];
         let size = state.config.batch_blocks as usize;
-        let started = &mut self.started;
+        let (started, spare) = (&mut self.started, &mut self.spare);
         let open = state.open.get_or_insert_with(|| {
             let transfer = TransferId(*started);
             *started += 1;
             let flush_at = now.checked_add(state.config.flush_after).unwrap_or(now);
-            let batch = Batch { moves: Vec::with_capacity(size.min(BATCH_ROOM)), ..Batch::new(lane, cause) };
+            let mut batch = spare.pop().unwrap_or_else(|| Box::new(Batch::new(lane, cause)));
+            batch.renew(lane, cause);
             Open { transfer, flush_at, batch }
         });
         let transfer = open.transfer;
@@ -51,7 +52,7 @@ impl Lower {
     }
 
     /// Puts a batch into its lane's queue.
-    pub(crate) fn enqueue(&mut self, transfer: TransferId, batch: Batch) {
+    pub(crate) fn enqueue(&mut self, transfer: TransferId, batch: Box<Batch>) {
         let state = &mut self.lanes[batch.lane.index()];
         state.queue.push_back(transfer);
         state.closed.push(transfer);
@@ -74,12 +75,19 @@ impl Lower {
 
     /// A dependency on a transfer under way (rule T6).
     pub(crate) fn dependency_on(&self, transfer: TransferId) -> Option<Dependency> {
-        let batch = self.batches.get(&transfer)?;
+        let batch = self.batches.get(transfer)?;
         Some(Dependency { transfer, deadline: batch.deadline })
     }
 }
 
 impl Batch {
+    /// Makes an ended batch a new one; its room for blocks is kept.
+    fn renew(&mut self, lane: Lane, cause: Cause) {
+        let mut moves = std::mem::take(&mut self.moves);
+        moves.clear();
+        *self = Self { moves, ..Self::new(lane, cause) };
+    }
+
     pub(crate) fn new(lane: Lane, cause: Cause) -> Self {
         Self {
             lane,
@@ -94,9 +102,6 @@ impl Batch {
         }
     }
 }
-
-/// Room that a batch has from the beginning, in blocks: it grows when its lane's batches are larger.
-const BATCH_ROOM: usize = 256;
 
 /// What became of an attempt to start the head of a queue.
 enum Start {
@@ -120,7 +125,7 @@ impl Engine {
             let state = &mut lower.lanes[lane.index()];
             state.snapshot.pass_on(Phase::Collecting, Phase::Queued);
             let deadline = state.believed_end(now);
-            let Some(batch) = lower.batches.get_mut(&transfer) else { continue };
+            let Some(batch) = lower.batches.get_mut(transfer) else { continue };
             batch.phase = Phase::Queued;
             batch.deadline = deadline;
             let sources = batch.moves.iter().map(|block| BlockRef { slot: block.from, hash: block.hash });
@@ -172,7 +177,7 @@ impl Engine {
     fn start_batch(&mut self, now: SimTime, transfer: TransferId) -> Start {
         self.drop_needless(transfer);
         let Some(lower) = &mut self.lower else { return Start::Ended };
-        let Some(batch) = lower.batches.get(&transfer) else { return Start::Ended };
+        let Some(batch) = lower.batches.get(transfer) else { return Start::Ended };
         let lane = batch.lane;
         if batch.moves.is_empty() {
             lower.lane(lane).queue.pop_front();
@@ -193,8 +198,7 @@ impl Engine {
             self.end_batch(now, transfer, CopyEnd::Failed(CopyFailure::DestinationFull));
             return Start::Ended;
         }
-        let emptied =
-            |lower: &Lower| lower.batches.get(&transfer).is_some_and(|batch| batch.moves.is_empty());
+        let emptied = |lower: &Lower| lower.batches.get(transfer).is_some_and(|batch| batch.moves.is_empty());
         if self.lower.as_deref().is_some_and(emptied) {
             if let Some(lower) = &mut self.lower {
                 lower.lane(lane).queue.pop_front();
@@ -208,7 +212,7 @@ impl Engine {
     /// Takes the blocks out whose source was evicted while they waited.
     fn drop_needless(&mut self, transfer: TransferId) {
         let Some(lower) = &mut self.lower else { return };
-        let Some(batch) = lower.batches.get_mut(&transfer) else { return };
+        let Some(batch) = lower.batches.get_mut(transfer) else { return };
         let lane = batch.lane;
         let unheld = batch.moves.first().is_some_and(|block| block.hold == Hold::Unheld);
         let Some(source) = lower.tiers.get(lane.from().index().wrapping_sub(1)).and_then(Option::as_ref)
@@ -226,14 +230,14 @@ impl Engine {
     /// not copied again.
     fn place(&mut self, now: SimTime, transfer: TransferId, count: u32) -> bool {
         let Some(lower) = &mut self.lower else { return false };
-        let Some(lane) = lower.batches.get(&transfer).map(|batch| batch.lane) else { return false };
+        let Some(lane) = lower.batches.get(transfer).map(|batch| batch.lane) else { return false };
         let tier = lane.to();
         let removed = &mut self.scratch.lower_removed;
         let Some(mut slots) = lower.tier_mut(tier).and_then(|lower_tier| lower_tier.reserve(count, removed))
         else {
             return false;
         };
-        let Some(mut batch) = lower.batches.remove(&transfer) else { return false };
+        let Some(mut batch) = lower.batches.remove(transfer) else { return false };
         let again = lower.lanes[lane.index()].config.filter == Filter::None;
         let mut needless = Vec::new();
         if let Some(lower_tier) = lower.tier_mut(tier) {
@@ -277,7 +281,7 @@ impl Engine {
 
     fn hand_out(&mut self, now: SimTime, transfer: TransferId) -> Start {
         let Some(lower) = &mut self.lower else { return Start::Ended };
-        let Some(mut batch) = lower.batches.remove(&transfer) else { return Start::Ended };
+        let Some(mut batch) = lower.batches.remove(transfer) else { return Start::Ended };
         let lane = batch.lane;
         if batch.moves.first().is_some_and(|block| block.hold == Hold::Unheld)
             && let Some(tier) = lower.tier_mut(lane.from())

@@ -53,7 +53,10 @@ impl Engine {
     pub(crate) fn store_boundary(&mut self, now: SimTime) {
         let Some(lower) = &mut self.lower else { return };
         let Holds::Boundary(blocks) = lower.config.holds else { return };
-        if lower.config.flavour != Flavour::Kvbm || lower.boundary_seen == self.pool.generation || self.pool.cached == 0 {
+        if lower.config.flavour != Flavour::Kvbm
+            || lower.boundary_seen == self.pool.generation
+            || self.pool.cached == 0
+        {
             return;
         }
         lower.boundary_seen = self.pool.generation;

@@ -28,8 +28,10 @@ pub(crate) enum Found {
 #[derive(Clone)]
 pub(crate) struct LowerTier {
     pub(crate) pool: BlockPool,
-    /// By slot: the transfer that fills it, or the newest load that reads it.
+    /// By slot: the transfer that fills it, or the newest load that reads it. Empty in tiers from which nobody loads
+    /// into G1 directly: nobody asks there.
     carrier: Vec<TransferId>,
+    carries: bool,
     blocks_max: u32,
     none: Hits,
     victims: Vec<SlotId>,
@@ -39,11 +41,12 @@ pub(crate) struct LowerTier {
 pub(crate) const NO_TRANSFER: TransferId = TransferId(u64::MAX);
 
 impl LowerTier {
-    pub(crate) fn new(config: TierConfig) -> Self {
+    pub(crate) fn new(config: TierConfig, carries: bool) -> Self {
         let first = config.blocks.min(FIRST_SLOTS);
         Self {
             pool: BlockPool::growing(first, config.blocks, config.eviction),
-            carrier: vec![NO_TRANSFER; first as usize],
+            carrier: vec![NO_TRANSFER; if carries { first as usize } else { 0 }],
+            carries,
             blocks_max: config.blocks,
             none: Hits::default(),
             victims: Vec::new(),
@@ -64,11 +67,13 @@ impl LowerTier {
 
     /// The transfer that fills a slot, or reads it for a load.
     pub(crate) fn carrier(&self, slot: SlotId) -> Option<TransferId> {
-        Some(self.carrier[slot.index()]).filter(|&transfer| transfer != NO_TRANSFER)
+        self.carrier.get(slot.index()).copied().filter(|&transfer| transfer != NO_TRANSFER)
     }
 
     pub(crate) fn set_carrier(&mut self, slot: SlotId, transfer: TransferId) {
-        self.carrier[slot.index()] = transfer;
+        if self.carries {
+            self.carrier[slot.index()] = transfer;
+        }
     }
 
     /// Slots that a reservation could get now.
@@ -91,7 +96,9 @@ impl LowerTier {
         if lacking > 0 && room > 0 {
             let more = lacking.max(self.pool.capacity()).min(room);
             self.pool.grow(more);
-            self.carrier.resize(self.pool.capacity() as usize, NO_TRANSFER);
+            if self.carries {
+                self.carrier.resize(self.pool.capacity() as usize, NO_TRANSFER);
+            }
         }
         let reservation = self.pool.reserve(&mut self.none, count, 0, &mut self.victims).ok()?;
         Some(self.pool.keep(reservation, removed))
@@ -100,7 +107,7 @@ impl LowerTier {
     /// The content that will fill a reserved slot. `false` when it is here already, or on its way: it keeps the slot
     /// that it has.
     pub(crate) fn expect(&mut self, slot: SlotId, hash: SequenceHash, transfer: TransferId) -> bool {
-        self.carrier[slot.index()] = transfer;
+        self.set_carrier(slot, transfer);
         let new = self.pool.lookup(hash).is_none();
         if new {
             self.pool.announce(slot, hash);
@@ -117,7 +124,7 @@ impl LowerTier {
     /// The bytes have come: the slot is resident with `hash`; `false` when another slot has it, and this one is
     /// free again (rule L8).
     pub(crate) fn settle(&mut self, slot: SlotId, hash: SequenceHash) -> bool {
-        self.carrier[slot.index()] = NO_TRANSFER;
+        self.set_carrier(slot, NO_TRANSFER);
         if self.pool.slot_hash(slot) != Some(hash) {
             if self.pool.lookup(hash).is_some() {
                 self.pool.give_back(&[slot]);
@@ -131,7 +138,7 @@ impl LowerTier {
 
     /// The bytes will not come (rule L5).
     pub(crate) fn give_up(&mut self, slot: SlotId) {
-        self.carrier[slot.index()] = NO_TRANSFER;
+        self.set_carrier(slot, NO_TRANSFER);
         if self.pool.slot_hash(slot).is_some() {
             self.pool.retract(slot);
         }
@@ -147,7 +154,7 @@ impl LowerTier {
     pub(crate) fn unpin(&mut self, slot: SlotId) {
         self.pool.release(&[slot]);
         if self.pool.slots[slot.index()].refs == 0 {
-            self.carrier[slot.index()] = NO_TRANSFER;
+            self.set_carrier(slot, NO_TRANSFER);
         }
     }
 

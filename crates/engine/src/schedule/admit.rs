@@ -204,7 +204,13 @@ impl Engine {
         }
     }
 
-    pub(super) fn try_compute(&mut self, now: SimTime, live: Live, prefix: Prefix, draft: &mut Draft) -> bool {
+    pub(super) fn try_compute(
+        &mut self,
+        now: SimTime,
+        live: Live,
+        prefix: Prefix,
+        draft: &mut Draft,
+    ) -> bool {
         let Prefix { cached_tokens, known, .. } = prefix;
         if draft.defer && cached_tokens + 1 < known {
             return false;

@@ -168,9 +168,17 @@ fn one(cell: usize, totals: Totals, slot: Option<&SlotView>) -> Html {
                         { "no content" }
                     }
                 </span>
+                if !slot.also_in.is_empty() {
+                    <span>{ also_in(slot) }</span>
+                }
             }
         </>
     }
+}
+
+fn also_in(slot: &SlotView) -> String {
+    let tiers: Vec<&str> = slot.also_in.iter().map(|tier| tier.as_str()).collect();
+    format!("also in {}", tiers.join(" and "))
 }
 
 fn owners(slot: &SlotView) -> String {

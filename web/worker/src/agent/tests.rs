@@ -252,6 +252,20 @@ shared_prefix = { tokens = 128, groups = 6 }
 "#;
 
 #[test]
+fn a_block_tells_where_else_it_is() {
+    let mut agent = Agent::default();
+    let end = done(&run(&mut agent, 1, FOUR_TIERS)).end_ns;
+    let mut seen = std::collections::BTreeSet::new();
+    for slot in 0..24 {
+        match agent.hear(ToWorker::Inspect { run: 1, at_ns: end, slot }).pop() {
+            Some(FromWorker::Slot { slot, .. }) => seen.extend(slot.also_in),
+            other => panic!("expected a slot, got {other:?}"),
+        }
+    }
+    assert!(seen.contains(&TierName::G3), "what was loaded is still below: {seen:?}");
+}
+
+#[test]
 fn every_tier_and_lane_adds_up_at_every_time() {
     let mut agent = Agent::default();
     let said = run(&mut agent, 1, FOUR_TIERS);
