@@ -262,7 +262,7 @@ fn a_block_tells_where_else_it_is() {
             other => panic!("expected a slot, got {other:?}"),
         }
     }
-    assert!(seen.contains(&TierName::G3), "what was loaded is still below: {seen:?}");
+    assert!(seen.contains(&TierName::G4), "what was loaded is still below: {seen:?}");
 }
 
 #[test]
