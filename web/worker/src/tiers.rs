@@ -1,9 +1,10 @@
 //! What lies below G1 and what moves, as the page shows it.
 
-use tierscope_engine::{BlockPool, Engine, Lane, SlotState, Tier};
+use tierscope_engine::vllm::{Found, OffloadManager};
+use tierscope_engine::{BlockPool, Engine, Flavour, Lane, SlotState, Tier};
 use tierscope_scenario::{Links, Scenario};
 use tierscope_sim::{DirectionUse, Simulation};
-use tierscope_units::{SequenceHash, SimTime, SlotId};
+use tierscope_units::{Idx as _, SequenceHash, SimTime, SlotId};
 
 use crate::copies::{Copies, Entry, tier};
 use crate::protocol::{
@@ -33,6 +34,9 @@ impl World {
 pub fn tiers(engine: &Engine) -> Vec<TierView> {
     let Some(config) = &engine.config().tiers else { return Vec::new() };
     let capacities = [(Tier::G2, Some(config.g2)), (Tier::G3, config.g3), (Tier::G4, config.g4)];
+    if let (Some(manager), Flavour::Vllm(connector)) = (engine.cpu_tier(), config.flavour) {
+        return vec![chunked(manager, connector.blocks_per_chunk, config.g2.blocks)];
+    }
     let view = |(tier, config): (Tier, Option<tierscope_engine::TierConfig>)| {
         let (pool, config) = (engine.tier(tier)?, config?);
         Some(view(tier, pool, config.blocks))
@@ -51,8 +55,40 @@ fn view(name: Tier, pool: &BlockPool, capacity: u32) -> TierView {
         cached: occupancy.cached,
         source_hold: occupancy.source_hold,
     };
-    let cells = if used > LOOKED_THROUGH_MAX { one_cell(totals) } else { cells(pool, capacity) };
+    let state = |slot| state(pool.slot_state(SlotId(slot)));
+    let cells = if used > LOOKED_THROUGH_MAX { one_cell(totals) } else { cells(used, capacity, state) };
     TierView { tier: tier(name), totals, cells }
+}
+
+/// The tier of vLLM's connector: its slots are chunks of `size` blocks. What does not make up a chunk stays free.
+fn chunked(manager: &OffloadManager, size: u32, capacity: u32) -> TierView {
+    let blocks = |chunks: u32| chunks.saturating_mul(size);
+    let (reserved, active, cached) =
+        (blocks(manager.writing()), blocks(manager.pinned()), blocks(manager.evictable()));
+    let free = capacity.saturating_sub(reserved + active + cached);
+    let totals = Totals { free, reserved, active, cached, ..Totals::default() };
+    let used = blocks(manager.used());
+    let cells = if used > LOOKED_THROUGH_MAX {
+        one_cell(totals)
+    } else {
+        let states = chunk_states(manager);
+        cells(used, capacity, |slot| states[(slot / size) as usize])
+    };
+    TierView { tier: TierName::G2, totals, cells }
+}
+
+/// Of the used chunks: those that nobody reads or writes are victims.
+fn chunk_states(manager: &OffloadManager) -> Vec<BlockState> {
+    let state = |slot| match manager.content(SlotId(slot)).map(|key| manager.lookup(key)) {
+        None | Some(Found::Miss) => BlockState::Free,
+        Some(Found::HitPending) => BlockState::Reserved,
+        Some(Found::Hit) => BlockState::Active,
+    };
+    let mut states: Vec<BlockState> = (0..manager.used()).map(state).collect();
+    for victim in manager.victims() {
+        states[victim.index()] = BlockState::Cached;
+    }
+    states
 }
 
 fn one_cell(totals: Totals) -> Cells {
@@ -61,16 +97,17 @@ fn one_cell(totals: Totals) -> Cells {
     cells
 }
 
-fn cells(pool: &BlockPool, capacity: u32) -> Cells {
+/// Slots from `used` on are free.
+fn cells(used: u32, capacity: u32, state: impl Fn(u32) -> BlockState) -> Cells {
     let per_cell = capacity.div_ceil(CELLS_MAX).max(1);
     let mut cells = Cells { per_cell, counts: Vec::new() };
     let mut first = 0;
     while first < capacity {
         let end = first.saturating_add(per_cell).min(capacity);
-        let known = end.min(pool.capacity()).max(first);
+        let known = end.min(used).max(first);
         let mut cell = Totals { free: end - known, ..Totals::default() };
         for slot in first..known {
-            cell.count(state(pool.slot_state(SlotId(slot))));
+            cell.count(state(slot));
         }
         cells.push(cell);
         first = end;
@@ -80,6 +117,11 @@ fn cells(pool: &BlockPool, capacity: u32) -> Cells {
 
 /// The tiers below G1 in which a content is resident; where it is only on its way is not among them.
 pub fn resident_in(engine: &Engine, hash: SequenceHash) -> Vec<TierName> {
+    if let Some(manager) = engine.cpu_tier() {
+        // A chunk of several blocks goes by another name.
+        let here = manager.lookup(hash) == Found::Hit;
+        return if here { vec![TierName::G2] } else { Vec::new() };
+    }
     let here = |tier: &Tier| {
         let pool = engine.tier(*tier)?;
         let state = pool.slot_state(pool.lookup(hash)?);

@@ -252,6 +252,28 @@ shared_prefix = { tokens = 128, groups = 6 }
 "#;
 
 #[test]
+fn the_connectors_tier_is_shown_in_blocks() {
+    let (from, until) = (FOUR_TIERS.find("[g2]").expect("g2"), FOUR_TIERS.find("[timing]").expect("timing"));
+    let below = "[g2]\nblocks = 41\n[offload]\nflavour = \"vllm\"\nblocks_per_chunk = 2\n";
+    let mut agent = Agent::default();
+    let text = format!("{}{below}{}", &FOUR_TIERS[..from], &FOUR_TIERS[until..]);
+    let end = done(&run(&mut agent, 1, &text)).end_ns;
+    let mut seen = Totals::default();
+    for step in 0..=1_000 {
+        let board = board_at(&mut agent, end * f64::from(step) / 1_000.0);
+        let [g2] = &board.tiers[..] else { panic!("G2 alone lies below: {:?}", board.tiers) };
+        let mut sum = Totals::default();
+        for cell in g2.cells.iter() {
+            BlockState::ALL.iter().for_each(|&state| (0..cell.of(state)).for_each(|_| sum.count(state)));
+        }
+        assert_eq!((sum, sum.capacity()), (g2.totals, 41), "at {}", board.at_ns);
+        seen.reserved = seen.reserved.max(sum.reserved);
+        seen.cached = seen.cached.max(sum.cached);
+    }
+    assert!(seen.reserved > 0 && seen.cached > 20, "{seen:?}");
+}
+
+#[test]
 fn a_block_tells_where_else_it_is() {
     let mut agent = Agent::default();
     let end = done(&run(&mut agent, 1, FOUR_TIERS)).end_ns;
