@@ -1,11 +1,11 @@
 //! What is now so: the machine's getters.
 
-use tierscope_units::{PassId, RequestId, SlotId};
+use tierscope_units::{Digest, Digester, PassId, RequestId, SlotId};
 
 use crate::block::BlockPool;
 use crate::census::{self, CensusRow, Wait};
 use crate::config::EngineConfig;
-use crate::fact::FactLog;
+use crate::fact::{FactLog, Occupancy};
 use crate::lower::{CopyView, Lane, LaneSnapshot, Lower, Tier};
 use crate::machine::Engine;
 use crate::request::Live;
@@ -125,6 +125,35 @@ impl Engine {
     /// The requests that hold a slot, in the order of their numbers.
     pub fn owners(&self, slot: SlotId) -> Vec<RequestId> {
         self.requests.ids().filter(|&id| self.blocks_of(id).contains(&slot)).collect()
+    }
+
+    /// A digest of who is where with how much, in which order, and of what moves: two states with different
+    /// fingerprints differ, and a machine that comes back to one is likely to be where it was (rule R2).
+    pub fn fingerprint(&self) -> Digest {
+        let mut digester = Digester::default();
+        let lines = [self.running.clone(), self.holding.iter().collect(), self.waiting.iter().collect()];
+        for line in lines {
+            digester.word(line.len() as u64);
+            for live in line {
+                let r = self.requests.get(live);
+                let blocks = r.blocks.len() as u64;
+                digester.words(&[
+                    u64::from(r.id.0),
+                    r.phase as u64,
+                    u64::from(r.computed),
+                    u64::from(r.tokens),
+                    blocks,
+                ]);
+                digester.words(&[u64::from(r.in_flight), u64::from(r.drafts), u64::from(r.load.outstanding)]);
+            }
+        }
+        let Occupancy { free, reserved, active, cached, source_hold } = self.pool.occupancy();
+        digester.words(&[free, reserved, active, cached, source_hold].map(u64::from));
+        for batch in self.lower.as_deref().into_iter().flat_map(|lower| lower.batches.values()) {
+            let blocks = batch.moves.len() as u64;
+            digester.words(&[batch.lane as u64, batch.phase as u64, u64::from(batch.attempts), blocks]);
+        }
+        digester.finish()
     }
 
     /// Roughly the memory that a copy of this state takes, in bytes.

@@ -1,29 +1,51 @@
 //! When preemption goes round in circles (rule R2): requests give their blocks back and compute them again, and
 //! nobody gets anywhere. Such a run would never end, and is a dead end like one in which nothing happens.
+//!
+//! What tells is the state itself: a machine that comes back to a state in which it was, with nothing new from outside
+//! and nobody's progress in between, will do so for ever.
 
-use tierscope_engine::Fact;
+use std::collections::BTreeMap;
 
-/// Preemptions since somebody last made progress.
+use tierscope_engine::{Engine, Fact};
+
+/// States in which the machine was left after preemptions, since somebody last made progress.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Circles {
-    preemptions: u32,
+    preempted: bool,
+    /// By fingerprint, how often.
+    seen: BTreeMap<u128, u32>,
+    endless: bool,
 }
+
+/// A fingerprint leaves out what hardly matters, such as the order of cached blocks: once more makes sure.
+const TIMES_SEEN: u32 = 3;
 
 impl Circles {
     /// Takes note of a fact.
     pub(crate) fn note(&mut self, fact: &Fact) {
         match fact {
-            Fact::Preempted { .. } => self.preemptions += 1,
-            fact if self.preemptions > 0 && is_progress(fact) => self.preemptions = 0,
+            Fact::Preempted { .. } => self.preempted = true,
+            fact if is_progress(fact) => {
+                self.preempted = false;
+                self.seen.clear();
+            }
             _ => {}
         }
     }
 
-    /// Whether so many live requests cannot have needed so many preemptions: each may be preempted once by each
-    /// other without progress in between, and by itself.
-    pub(crate) fn are_endless(&self, live: usize) -> bool {
-        let bound = (live + 1).saturating_mul(live + 1);
-        self.preemptions as usize > bound
+    /// The machine has nothing more to do at this instant, or at this turn of it.
+    pub(crate) fn look_at(&mut self, engine: &Engine) {
+        if !std::mem::take(&mut self.preempted) {
+            return;
+        }
+        let times = self.seen.entry(engine.fingerprint().0).or_default();
+        *times += 1;
+        self.endless |= *times >= TIMES_SEEN;
+    }
+
+    /// Whether the machine goes round in circles.
+    pub(crate) fn are_endless(&self) -> bool {
+        self.endless
     }
 }
 

@@ -119,7 +119,7 @@ impl Simulation {
 
     /// Whether requests preempt each other, or themselves, without anybody's progress (rule R2).
     pub fn is_going_in_circles(&self) -> bool {
-        self.circles.are_endless(self.engine.unfinished())
+        self.circles.are_endless()
     }
 
     /// When the next instant is.
@@ -172,6 +172,7 @@ impl Simulation {
                 self.obey(command)?;
             }
             self.show_facts(&mut sink);
+            self.circles.look_at(&self.engine);
             if self.next_time() != Some(now) || self.is_going_in_circles() {
                 return Ok(Step::Advanced);
             }
