@@ -12,9 +12,9 @@ use std::sync::Mutex;
 use tierscope_engine::vllm::{ChunkOrder, OffloadManager};
 use tierscope_engine::{
     Admission, Arrival, BlockPool, BlockRef, ChunkEviction, Command, CopyEnd, CopyFailure, DraftMethod,
-    Engine, EngineConfig, EvictionPolicy, Fact, Filter, Flavour, Holds, Input, LaneConfig, Load, OnboardGate,
-    Pressure, Purpose, Rank, Sampled, SchedulingPolicy, SlotState, Speculation, Store, Tier, TierConfig,
-    TiersConfig, VllmConfig, Waiters,
+    Engine, EngineConfig, EvictionPolicy, Fact, Filter, Flavour, Holds, Input, Lane, LaneConfig, Load,
+    OnboardGate, Pressure, Purpose, Rank, Sampled, SchedulingPolicy, SlotState, Speculation, Store, Tier,
+    TierConfig, TiersConfig, VllmConfig, Waiters,
 };
 use tierscope_units::{
     ClaimId, PassId, RequestId, SequenceHash, SimTime, SlotId, Span, TokenRun, TransferId,
@@ -55,6 +55,8 @@ enum Step {
     Abandon {
         which: usize,
     },
+    /// A lane is shut down; most numbers are of none.
+    Close(usize),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -83,6 +85,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => (0..4_usize, 0..3_u64, 0..5_usize)
             .prop_map(|(which, family, contents)| Step::Activate { which, family, contents }),
         1 => (0..4_usize).prop_map(|which| Step::Abandon { which }),
+        1 => (0..60_usize).prop_map(Step::Close),
     ];
     prop::collection::vec(one, 1..60)
 }
@@ -284,6 +287,14 @@ impl World {
                 self.engine.handle(now, Input::Abandon(claim)).expect("it was made and has not ended");
             }
             Step::Activate { .. } | Step::Abandon { .. } => {}
+            // A lane that is not there, or that is closed, is refused; that is an answer.
+            Step::Close(which) => {
+                if let Some(&lane) = Lane::ALL.get(which)
+                    && self.engine.handle(now, Input::CloseLane { lane }).is_ok()
+                {
+                    count_seen("closed lanes", 1);
+                }
+            }
             // A reset that finds blocks in use is refused; that is an answer.
             Step::Reset { preempt } => {
                 let _ = self.engine.handle(now, Input::ResetPrefixCache { preempt_running: preempt });

@@ -302,6 +302,8 @@ pub struct BlockRef {
 pub struct FactLog {
     facts: Vec<(SimTime, Fact)>,
     arena: Vec<BlockRef>,
+    /// Facts that were cleared.
+    published: u64,
 }
 
 impl FactLog {
@@ -320,8 +322,20 @@ impl FactLog {
         self.facts.is_empty()
     }
 
+    /// Number of facts that were in the log and have been cleared: its reader has them.
+    pub fn published(&self) -> u64 {
+        self.published
+    }
+
+    /// Number of facts that were ever in the log; of a log as old as the machine, this is the machine's lifecycle
+    /// watermark (rule L3). It stops at `u64::MAX`.
+    pub fn logged(&self) -> u64 {
+        self.published.saturating_add(self.facts.len() as u64)
+    }
+
     /// Forgets all facts, keeps the memory.
     pub fn clear(&mut self) {
+        self.published = self.logged();
         self.facts.clear();
         self.arena.clear();
     }

@@ -1,6 +1,7 @@
 //! What the machine is told as it happens.
 
 use crate::fact::CopyFailure;
+use crate::lower::Lane;
 use tierscope_units::{ClaimId, PassId, RequestId, SequenceHash, SimTime, TokenRun, TransferId};
 
 /// Something that happened in the world.
@@ -45,6 +46,13 @@ pub enum Input<'a> {
     },
     /// A claim is given up, in whatever state it is.
     Abandon(ClaimId),
+    /// A lane's executor was shut down. What waits there has failed at once, and whoever waits for it is told; what
+    /// is under way may still end, and is not tried again. Nothing new is taken: content is evicted without a copy,
+    /// and computed instead of loaded (rule L5).
+    CloseLane {
+        /// The lane.
+        lane: Lane,
+    },
     /// All cached content is dropped (vLLM's `reset_prefix_cache`): only when nothing is in use, or when the
     /// running requests are preempted for it.
     ResetPrefixCache {

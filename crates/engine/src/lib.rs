@@ -44,6 +44,9 @@ pub use lower::config::{
     ChunkEviction, CopyEstimate, Filter, Flavour, Holds, LaneConfig, Load, OnboardGate, Pressure, Store,
     TierConfig, TiersConfig, VllmConfig, Waiters,
 };
-pub use lower::{Cause, CopyView, Dependency, Lane, LaneSnapshot, Phase, Tier};
+pub use lower::{
+    Awaits, Cause, CopyView, Dependency, Lane, LaneFault, LaneSnapshot, MachineId, Phase, Rest, Settled,
+    Settlement, SettlementError, SettlementTarget, SettlementToken, Tier,
+};
 pub use machine::{Engine, InputError};
 pub use schedule::Row;

@@ -19,7 +19,7 @@ use crate::fact::{BlockRef, Caller, Fact, FactLog, Rejection};
 use crate::input::{Arrival, Input, Purpose, Rank};
 use crate::lease::Leases;
 use crate::line::Line;
-use crate::lower::{FoundBelow, Lower};
+use crate::lower::{FoundBelow, Lane, Lower, MachineId};
 use crate::request::{Live, NOBODY, Phase, Requests};
 use crate::schedule::{Batch, BlockedHead, PrefillPace, Row};
 
@@ -27,6 +27,7 @@ use crate::schedule::{Batch, BlockedHead, PrefillPace, Row};
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) config: EngineConfig,
+    pub(crate) machine: MachineId,
     pub(crate) worker: WorkerId,
     pub(crate) watermark_blocks: u32,
     pub(crate) pool: BlockPool,
@@ -44,6 +45,8 @@ pub struct Engine {
     txns: u64,
     /// Whether anything happened since the last attempt that scheduled nothing (rule R2).
     pub(crate) stirred: bool,
+    /// Whether it has nothing more to say about what it was told (rule R1).
+    pub(crate) at_rest: bool,
     pub(crate) blocked: BlockedHead,
     /// Tiers below G1.
     pub(crate) lower: Option<Box<Lower>>,
@@ -89,6 +92,10 @@ pub enum InputError {
     NotReserved(ClaimId),
     /// The prefix cache cannot be dropped while blocks are in use. Preemptions asked for have happened.
     CacheInUse,
+    /// No tier is at the other end of this lane.
+    LaneUnavailable(Lane),
+    /// This lane was closed before.
+    LaneClosed(Lane),
 }
 
 impl std::fmt::Display for InputError {
@@ -106,6 +113,8 @@ impl std::fmt::Display for InputError {
             Self::NotReserved(id) => {
                 write!(f, "{id:?} holds nothing: claims end once, in activation or abandonment")
             }
+            Self::LaneUnavailable(lane) => write!(f, "{} leads to no tier of this machine", lane.name()),
+            Self::LaneClosed(lane) => write!(f, "{} was closed before: a lane is closed once", lane.name()),
             Self::CacheInUse => write!(f, "blocks are in use: the prefix cache can be dropped when none is"),
         }
     }
@@ -116,10 +125,17 @@ impl std::error::Error for InputError {}
 impl Engine {
     /// A worker with an empty pool.
     pub fn new(config: EngineConfig) -> Self {
+        Self::named(config, MachineId::default())
+    }
+
+    /// A worker with an empty pool, by a name that its caller knows it by: settlement tokens of machines with other
+    /// names are refused.
+    pub fn named(config: EngineConfig, machine: MachineId) -> Self {
         let watermark_blocks = (config.watermark * f64::from(config.g1_blocks)) as u32;
         let lower = config.tiers.as_ref().map(|tiers| Box::new(Lower::new(tiers, config.g1_blocks)));
         let holding = Line::new(config.policy);
         Self {
+            machine,
             worker: WorkerId(0),
             watermark_blocks,
             pool: BlockPool::new(config.g1_blocks, config.prefix_caching, config.eviction),
@@ -134,6 +150,7 @@ impl Engine {
             next_pass: PassId(0),
             txns: 0,
             stirred: false,
+            at_rest: true,
             blocked: BlockedHead::default(),
             lower,
             holding,
@@ -176,6 +193,7 @@ impl Engine {
                     return Err(InputError::NotReserved(claim));
                 }
             }
+            Input::CloseLane { lane } => self.close_lane(now, lane)?,
             Input::ResetPrefixCache { preempt_running } => {
                 if !self.reset_prefix_cache(now, preempt_running) {
                     return Err(InputError::CacheInUse);
@@ -183,6 +201,7 @@ impl Engine {
             }
         }
         self.stirred = true;
+        self.at_rest = false;
         #[cfg(debug_assertions)]
         self.check_in_debug();
         Ok(())
@@ -190,6 +209,12 @@ impl Engine {
 
     /// The next thing to do at `now`, or `None`: then the state is stable until something happens.
     pub fn poll_command(&mut self, now: SimTime) -> Option<Command> {
+        let command = self.next_command(now);
+        self.at_rest = command.is_none();
+        command
+    }
+
+    fn next_command(&mut self, now: SimTime) -> Option<Command> {
         let most = if self.config.async_scheduling { 2 } else { 1 };
         loop {
             if let Some(command) = self.poll_copies(now) {

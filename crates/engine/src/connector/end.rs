@@ -5,7 +5,7 @@ use tierscope_units::{SimTime, SlotId, TransferId};
 use super::job::{Job, Kind};
 use super::{Connector, of};
 use crate::fact::{CopyEnd, CopyFailure, Fact};
-use crate::lower::Phase;
+use crate::lower::{Lane, Phase};
 use crate::machine::Engine;
 use crate::request::Live;
 
@@ -17,12 +17,31 @@ impl Engine {
         transfer: TransferId,
         end: Result<(), CopyFailure>,
     ) -> bool {
-        let Some(lower) = self.lower.as_deref_mut() else { return false };
-        let Some(connector) = lower.connector.as_deref_mut() else { return false };
-        if connector.jobs.get(&transfer).is_none_or(|job| !job.is_started) {
-            return false;
+        let is_under_way = self
+            .connector()
+            .and_then(|connector| connector.jobs.get(&transfer))
+            .is_some_and(|job| job.is_started);
+        if is_under_way {
+            self.close_job(now, transfer, end);
         }
-        let Some(job) = connector.jobs.remove(&transfer) else { return false };
+        is_under_way
+    }
+
+    /// A lane was shut down: what waits there for its start has failed.
+    pub(crate) fn close_jobs(&mut self, now: SimTime, lane: Lane) {
+        let jobs = self.connector().into_iter().flat_map(|connector| &connector.jobs);
+        let waiting = jobs.filter(|(_, job)| job.lane() == lane && !job.is_started);
+        let waiting: Vec<TransferId> = waiting.map(|(&transfer, _)| transfer).collect();
+        for transfer in waiting {
+            self.close_job(now, transfer, Err(CopyFailure::Shutdown));
+        }
+    }
+
+    /// Ends a copy for good.
+    fn close_job(&mut self, now: SimTime, transfer: TransferId, end: Result<(), CopyFailure>) {
+        let Some(lower) = self.lower.as_deref_mut() else { return };
+        let Some(connector) = lower.connector.as_deref_mut() else { return };
+        let Some(job) = connector.jobs.remove(&transfer) else { return };
         if let Some(at) = job.timer {
             lower.timers.remove(&(at, transfer));
         }
@@ -30,8 +49,14 @@ impl Engine {
         let state = &mut lower.lanes[lane.index()];
         let released = job.blocks.len() as u32;
         state.backlog_blocks -= u64::from(released);
-        state.snapshot.pass_on(Phase::InFlight, Phase::Settling);
-        state.snapshot.pass_on(Phase::Settling, if end.is_ok() { Phase::Completed } else { Phase::Failed });
+        state.released_sources = state.released_sources.saturating_add(u64::from(released));
+        let last = if job.is_started { Phase::Settling } else { Phase::Queued };
+        if job.is_started {
+            state.pass_on(Phase::InFlight, Phase::Settling);
+        }
+        state.pass_on(last, if end.is_ok() { Phase::Completed } else { Phase::Failed });
+        state.last_failure = end.err().or(state.last_failure);
+        lower.completions = lower.completions.saturating_add(u64::from(end.is_ok()));
         connector.unlist(transfer, &job);
         match job.kind {
             Kind::Store => connector.manager.complete_store(&job.keys, end.is_ok() && !job.is_void),
@@ -49,7 +74,6 @@ impl Engine {
         self.tell_waiters(now, transfer, &job.waiters);
         self.close_books(&job);
         self.blocked.clear();
-        true
     }
 
     /// A request that ended is forgotten with the end of its last copy.

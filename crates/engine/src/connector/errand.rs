@@ -91,8 +91,8 @@ impl Engine {
         job.is_started = true;
         let lane = job.lane();
         let state = &mut lower.lanes[lane.index()];
-        state.snapshot.pass_on(Phase::Queued, Phase::Starting);
-        state.snapshot.pass_on(Phase::Starting, Phase::InFlight);
+        state.pass_on(Phase::Queued, Phase::Starting);
+        state.pass_on(Phase::Starting, Phase::InFlight);
         job.timer = state.config.timeout.and_then(|span| now.checked_add(span));
         if let Some(at) = job.timer {
             lower.timers.insert((at, transfer));

@@ -106,7 +106,7 @@ impl Engine {
         connector.created += 1;
         let lane = job.lane();
         let state = &mut lower.lanes[lane.index()];
-        state.snapshot.pass_on(Phase::Collecting, Phase::Queued);
+        state.pass_on(Phase::Collecting, Phase::Queued);
         state.backlog_blocks += job.blocks.len() as u64;
         job.deadline = state.believed_end(now);
         *connector.open.entry(job.request).or_default() += 1;

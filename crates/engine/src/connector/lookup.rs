@@ -3,6 +3,7 @@
 use tierscope_units::TransferId;
 
 use super::{Connector, of};
+use crate::lower::Lane;
 use crate::lower::config::Load;
 use crate::machine::Engine;
 use crate::request::{Live, Request};
@@ -27,7 +28,8 @@ impl Engine {
     pub(crate) fn match_below(&mut self, live: Live) -> Match {
         let identity = self.identity();
         let hits = self.scratch.hits.slots.len() as u32;
-        let is_never = self.lower.as_deref().is_some_and(|lower| lower.config.load == Load::Never);
+        let is_shut = self.is_lane_closed(Lane::G2ToG1);
+        let is_never = is_shut || self.lower.as_deref().is_some_and(|lower| lower.config.load == Load::Never);
         let behind = self.config.hash_lookahead_tokens();
         let r = self.requests.get_mut(live);
         let Some(connector) = of(&mut self.lower) else { return Match::Nothing };

@@ -7,7 +7,7 @@ use tierscope_units::{PassId, RequestId, SequenceHash, SimTime, TransferId};
 use super::job::{Job, Kind};
 use super::{Connector, of};
 use crate::fact::{BlockRef, Fact};
-use crate::lower::Tier;
+use crate::lower::{Lane, Tier};
 use crate::machine::Engine;
 use crate::request::Live;
 use crate::vllm::ManagerEvent;
@@ -122,9 +122,12 @@ impl Engine {
     }
 
     /// Offers chunks: those that are not in the tier, and worth it, are stored. The job, if there is anything to
-    /// copy, and how many chunks of the request are stored or offered then. `None` when the tier has no room: the
-    /// same chunks are offered again.
+    /// copy, and how many chunks of the request are stored or offered then. `None` when the tier has no room, or
+    /// the way down is shut: the same chunks are offered again.
     fn store(&mut self, now: SimTime, offer: Offer) -> Option<(Option<TransferId>, u32)> {
+        if self.is_lane_closed(Lane::G1ToG2) {
+            return None;
+        }
         let connector = of(&mut self.lower)?;
         if offer.blocks.is_empty() {
             return None;

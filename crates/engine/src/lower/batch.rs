@@ -87,4 +87,6 @@ pub(crate) struct Batch {
     pub(crate) deadline: SimTime,
     /// When its next attempt is, or when it has failed for taking too long.
     pub(crate) timer: Option<SimTime>,
+    /// The number of the newest completion that set it off, counted over all lanes from 1; 0 when none did.
+    pub(crate) set_off_by: u64,
 }

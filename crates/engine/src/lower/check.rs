@@ -6,6 +6,7 @@ use super::Lower;
 use super::batch::{Batch, Hold, NO_SLOT};
 use super::lane::Phase;
 use super::name::{Lane, Tier};
+use super::settle::LaneFault;
 use crate::machine::Engine;
 
 impl Engine {
@@ -31,6 +32,7 @@ impl Engine {
                 Err(format!("{held} slots are read and nothing is below"))
             };
         };
+        lower.check_whole()?;
         if lower.connector.is_some() {
             return self.check_connector();
         }
@@ -118,6 +120,20 @@ impl Lower {
                     "{name}: {} slots are promised, copies go to {promised}",
                     lower_tier.pool.reserved
                 ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Every batch made steps that batches make, and nothing waits on a lane that was shut down.
+    fn check_whole(&self) -> Result<(), String> {
+        for lane in Lane::ALL {
+            let (state, name) = (&self.lanes[lane.index()], lane.name());
+            if let Some(fault @ LaneFault::Invariant) = state.fault {
+                return Err(format!("{name}: {fault} (rules L2, L5)"));
+            }
+            if state.shut && !self.stirred && (state.open.is_some() || state.snapshot.queued > 0) {
+                return Err(format!("{name}: it is closed, and batches wait (rule L5)"));
             }
         }
         Ok(())

@@ -44,7 +44,7 @@ impl Engine {
         let Some(batch) = lower.batches.get_mut(transfer) else { return };
         let state = &mut lower.lanes[batch.lane.index()];
         let unwanted = batch.request.is_some_and(|(live, _)| self.requests.get(live).load.doomed);
-        if batch.attempts >= state.config.retries || unwanted {
+        if batch.attempts >= state.config.retries || unwanted || state.shut {
             return self.end_batch(now, transfer, CopyEnd::Failed(failure));
         }
         if let Some(at) = batch.timer.take() {
@@ -52,7 +52,7 @@ impl Engine {
         }
         batch.attempts += 1;
         batch.phase = Phase::Queued;
-        state.snapshot.pass_on(Phase::InFlight, Phase::Queued);
+        state.pass_on(Phase::InFlight, Phase::Queued);
         let at = now.checked_add(state.config.backoff).unwrap_or(now);
         batch.timer = Some(at);
         batch.deadline = batch.deadline.max(at);
@@ -100,9 +100,14 @@ impl Engine {
         let state = lower.lane(lane);
         state.backlog_blocks -= batch.moves.len() as u64;
         if batch.phase == Phase::InFlight {
-            state.snapshot.pass_on(Phase::InFlight, Phase::Settling);
+            state.pass_on(Phase::InFlight, Phase::Settling);
             batch.phase = Phase::Settling;
         }
+        if let CopyEnd::Failed(failure) = end {
+            state.last_failure = Some(failure);
+        }
+        // What it sets off is known by this number.
+        lower.completions = lower.completions.saturating_add(u64::from(end == CopyEnd::Completed));
         lower.stirred = true;
         let released = batch.moves.len() as u32;
         self.facts.push(now, Fact::CopyEnded { transfer, lane, end, released });
@@ -120,7 +125,7 @@ impl Engine {
             CopyEnd::Cancelled => Phase::Cancelled,
         };
         if let Some(lower) = &mut self.lower {
-            lower.lane(lane).snapshot.pass_on(batch.phase, last);
+            lower.lane(lane).pass_on(batch.phase, last);
         }
         self.wake(now, transfer, &batch);
         if let Some(lower) = &mut self.lower
@@ -183,6 +188,8 @@ impl Engine {
 
     /// Frees one source, once (rule L6).
     pub(crate) fn release_source(pool: &mut BlockPool, lower: &mut Lower, lane: Lane, block: &Move) {
+        let released = &mut lower.lane(lane).released_sources;
+        *released = released.saturating_add(u64::from(block.hold != Hold::Unheld));
         match (block.hold, lane.from()) {
             (Hold::Unheld, _) => {}
             (Hold::Source, _) => pool.release_sources(&[BlockRef { slot: block.from, hash: block.hash }]),

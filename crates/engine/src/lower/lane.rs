@@ -6,6 +6,8 @@ use tierscope_units::{SimTime, TransferId};
 
 use super::batch::Batch;
 use super::config::LaneConfig;
+use super::settle::{LaneFault, Rest};
+use crate::fact::CopyFailure;
 
 /// How many batches of a lane are where (rule L2). The epoch grows with every transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -35,7 +37,8 @@ pub enum Phase {
     Collecting,
     /// Waits for a permit, or for its next attempt.
     Queued,
-    /// Has a permit; its copy is not handed out yet.
+    /// Has a permit; its copy is not handed out yet. A batch gets its permit at the moment at which its command is
+    /// polled, so no two calls have this phase between them: a driver sees it in the epoch only.
     Starting,
     /// Its copy is under way.
     InFlight,
@@ -64,24 +67,38 @@ impl LaneSnapshot {
         }
     }
 
-    /// One batch moves on: one step, one epoch.
-    pub(crate) fn pass_on(&mut self, from: Phase, to: Phase) {
-        match self.count(from) {
-            Count::Now(count) => *count -= 1,
-            Count::None => {}
-            Count::Ever(_) => unreachable!("a batch ends once (rule L5)"),
-        }
-        match self.count(to) {
-            Count::Now(count) => *count += 1,
-            Count::Ever(count) => *count += 1,
-            Count::None => unreachable!("a batch does not return to the collector"),
-        }
-        self.epoch += 1;
+    /// One batch moves on: one step, one epoch. Counts that cannot follow stay where they are, and the fault is
+    /// told.
+    fn pass_on(&mut self, from: Phase, to: Phase) -> Result<(), LaneFault> {
+        let left = match self.count(from) {
+            Count::Now(count) => count.checked_sub(1).map(|less| *count = less).ok_or(LaneFault::Invariant),
+            Count::None => Ok(()),
+            // A batch ends once (rule L5).
+            Count::Ever(_) => Err(LaneFault::Invariant),
+        };
+        let entered = match self.count(to) {
+            Count::Now(count) => {
+                count.checked_add(1).map(|more| *count = more).ok_or(LaneFault::CounterOverflow)
+            }
+            Count::Ever(count) => {
+                count.checked_add(1).map(|more| *count = more).ok_or(LaneFault::CounterOverflow)
+            }
+            // A batch does not return to the collector.
+            Count::None => Err(LaneFault::Invariant),
+        };
+        let grown =
+            self.epoch.checked_add(1).map(|epoch| self.epoch = epoch).ok_or(LaneFault::CounterOverflow);
+        left.and(entered).and(grown)
     }
 
     /// Batches past the queue.
     pub fn past_queue(&self) -> u32 {
         self.starting + self.in_flight + self.settling
+    }
+
+    /// Batches that have not ended, less those in the collector.
+    pub(crate) fn live(&self) -> u64 {
+        u64::from(self.queued) + u64::from(self.past_queue())
     }
 }
 
@@ -115,6 +132,14 @@ pub(crate) struct LaneState {
     pub(crate) backlog_blocks: u64,
     /// The head of the queue finds no room in its tier, and room will come.
     pub(crate) waits_for_room: bool,
+    /// Its executor was shut down: nothing new starts.
+    pub(crate) shut: bool,
+    /// Source slots that its batches have released so far (rule L6).
+    pub(crate) released_sources: u64,
+    /// Why its newest failed batch failed for good.
+    pub(crate) last_failure: Option<CopyFailure>,
+    /// Its counts are not to be believed any more, since the first time that they could not follow.
+    pub(crate) fault: Option<LaneFault>,
 }
 
 impl LaneState {
@@ -127,6 +152,35 @@ impl LaneState {
             queue: VecDeque::new(),
             backlog_blocks: 0,
             waits_for_room: false,
+            shut: false,
+            released_sources: 0,
+            last_failure: None,
+            fault: None,
+        }
+    }
+
+    /// One batch moves on (rule L2).
+    pub(crate) fn pass_on(&mut self, from: Phase, to: Phase) {
+        if let Err(fault) = self.snapshot.pass_on(from, to) {
+            self.fault.get_or_insert(fault);
+        }
+    }
+
+    /// On what the lane rests; `None` when it is not stable (rule L2).
+    pub(crate) fn rest(&self) -> Option<Rest> {
+        let LaneSnapshot { queued, starting, in_flight, settling, .. } = self.snapshot;
+        if starting > 0 || settling > 0 {
+            return None;
+        }
+        if queued == 0 {
+            return Some(if self.open.is_some() { Rest::Collecting } else { Rest::Idle });
+        }
+        if in_flight == self.config.max_concurrent {
+            return Some(Rest::Permits);
+        }
+        match self.queue.is_empty() {
+            true => Some(Rest::Backoff),
+            false => self.waits_for_room.then_some(Rest::Room),
         }
     }
 

@@ -80,7 +80,9 @@ impl Lower {
     }
 
     fn look_deeper(&self, hash: SequenceHash) -> Option<FoundBelow> {
-        [Tier::G3, Tier::G4].into_iter().find_map(|tier| match self.tier(tier)?.find(hash) {
+        let ways = [(Tier::G3, Lane::G3ToG2), (Tier::G4, Lane::G4ToG2)];
+        let mut open = ways.into_iter().filter(|(_, lane)| !self.lanes[lane.index()].shut);
+        open.find_map(|(tier, _)| match self.tier(tier)?.find(hash) {
             Found::Resident(slot) => Some(FoundBelow { tier, slot, hash }),
             Found::Incoming(_) | Found::Missing => None,
         })
@@ -130,8 +132,14 @@ impl Lower {
         below.saturating_add(lane_ns(Lane::G2ToG1, found.len() as u64))
     }
 
-    /// Queues batches of blocks that a request wants.
-    fn queue_wanted(&mut self, lane: Lane, wanted: (Live, tierscope_units::RequestId), moves: &[Move]) {
+    /// Queues batches of blocks that a request wants. `set_off_by` is the completion that made them wanted here.
+    fn queue_wanted(
+        &mut self,
+        lane: Lane,
+        wanted: (Live, tierscope_units::RequestId),
+        moves: &[Move],
+        set_off_by: u64,
+    ) {
         let size = self.lanes[lane.index()].config.batch_blocks.max(1) as usize;
         for part in moves.chunks(size) {
             let transfer = TransferId(self.started);
@@ -139,8 +147,8 @@ impl Lower {
             for block in part {
                 self.mark_carrier(lane, block, transfer);
             }
-            let batch =
-                Batch { moves: part.to_vec(), request: Some(wanted), ..Batch::new(lane, Cause::Wanted) };
+            let empty = Batch::new(lane, Cause::Wanted);
+            let batch = Batch { moves: part.to_vec(), request: Some(wanted), set_off_by, ..empty };
             self.lane(lane).backlog_blocks += part.len() as u64;
             self.enqueue(transfer, Box::new(batch));
         }
@@ -164,6 +172,9 @@ impl Engine {
         let identity = self.identity();
         let Some(lower) = &self.lower else { return Plan::Compute };
         if lower.config.load == Load::Never || lower.config.flavour != Flavour::Kvbm || !self.pool.caching {
+            return Plan::Compute;
+        }
+        if lower.lanes[Lane::G2ToG1.index()].shut {
             return Plan::Compute;
         }
         let r = self.requests.get_mut(live);
@@ -232,7 +243,7 @@ impl Engine {
             if let Some(lower) = &mut self.lower
                 && !moves[place].is_empty()
             {
-                lower.queue_wanted(lane, wanted, &moves[place]);
+                lower.queue_wanted(lane, wanted, &moves[place], 0);
             }
             self.announce_batches(now, lane);
         }
@@ -248,6 +259,9 @@ impl Engine {
             return self.load_done(now, live, batch.moves.len() as u32);
         }
         let Some(lower) = &mut self.lower else { return };
+        if lower.lane(Lane::G2ToG1).shut {
+            return self.load_failed(now, batch);
+        }
         let mut moves = Vec::with_capacity(batch.moves.len());
         for block in &batch.moves {
             let Some(g2) = lower.tier_mut(Tier::G2) else { continue };
@@ -257,7 +271,7 @@ impl Engine {
                 moves.push(Move { from, to, hold: Hold::Pin, ..*block });
             }
         }
-        lower.queue_wanted(Lane::G2ToG1, (live, request), &moves);
+        lower.queue_wanted(Lane::G2ToG1, (live, request), &moves, lower.completions);
         self.announce_batches(now, Lane::G2ToG1);
     }
 

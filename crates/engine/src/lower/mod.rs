@@ -6,6 +6,7 @@
 mod batch;
 mod batches;
 mod check;
+mod close;
 pub(crate) mod config;
 mod end;
 mod evict;
@@ -13,6 +14,7 @@ mod lane;
 mod load;
 mod name;
 mod pipeline;
+mod settle;
 mod store;
 mod tier;
 
@@ -29,6 +31,10 @@ pub(crate) use lane::LaneState;
 pub use lane::{LaneSnapshot, Phase};
 pub(crate) use load::{FoundBelow, LoadState, Plan};
 pub use name::{Cause, Lane, Tier};
+pub use settle::{
+    Awaits, LaneFault, MachineId, Rest, Settled, Settlement, SettlementError, SettlementTarget,
+    SettlementToken,
+};
 pub(crate) use tier::{Found, LowerTier};
 
 use crate::block::evict::tinylfu::TinyLfu;
@@ -49,6 +55,8 @@ pub(crate) struct Lower {
     /// Ended batches, to be used again.
     #[expect(clippy::vec_box, reason = "they go back where they came from, in their boxes")]
     pub(crate) spare: Vec<Box<Batch>>,
+    /// Batches of all lanes that ended well, so far.
+    pub(crate) completions: u64,
     /// When batches are due for another attempt, or have taken too long.
     pub(crate) timers: BTreeSet<(SimTime, TransferId)>,
     /// Copies of retried or timed-out batches that the world shall stop.
@@ -77,6 +85,7 @@ impl Lower {
             batches: Batches::default(),
             started: 0,
             spare: Vec::new(),
+            completions: 0,
             timers: BTreeSet::new(),
             to_cancel: Vec::new(),
             frequency: by_frequency.then(|| Box::new(TinyLfu::new(g1_blocks.max(config.g2.blocks)))),
@@ -93,6 +102,14 @@ impl Lower {
 
     pub(crate) fn tier_mut(&mut self, tier: Tier) -> Option<&mut LowerTier> {
         self.tiers[tier.index() - 1].as_mut()
+    }
+
+    /// Whether a lane's tiers are there.
+    pub(crate) fn has_lane(&self, lane: Lane) -> bool {
+        if self.connector.is_some() {
+            return matches!(lane, Lane::G1ToG2 | Lane::G2ToG1);
+        }
+        [lane.from(), lane.to()].into_iter().all(|tier| tier == Tier::G1 || self.tier(tier).is_some())
     }
 
     pub(crate) fn lane(&mut self, lane: Lane) -> &mut LaneState {

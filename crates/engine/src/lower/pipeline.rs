@@ -34,6 +34,9 @@ impl Lower {
         });
         let transfer = open.transfer;
         open.batch.moves.push(block);
+        if cause == Cause::Chained {
+            open.batch.set_off_by = self.completions;
+        }
         let full = open.batch.moves.len() >= size;
         state.backlog_blocks += 1;
         self.stirred = true;
@@ -63,6 +66,9 @@ impl Lower {
     /// Whether the lane passes a content of `from` on.
     pub(crate) fn passes(&self, lane: Lane, hash: tierscope_units::SequenceHash) -> bool {
         let Some(tier) = self.tier(lane.to()) else { return false };
+        if self.lanes[lane.index()].shut {
+            return false;
+        }
         match self.lanes[lane.index()].config.filter {
             Filter::None => true,
             Filter::Presence => tier.find(hash) == Found::Missing,
@@ -99,6 +105,7 @@ impl Batch {
             attempts: 0,
             deadline: SimTime::ZERO,
             timer: None,
+            set_off_by: 0,
         }
     }
 }
@@ -123,7 +130,7 @@ impl Engine {
         let mut closed = std::mem::take(&mut lower.lanes[lane.index()].closed);
         for transfer in closed.drain(..) {
             let state = &mut lower.lanes[lane.index()];
-            state.snapshot.pass_on(Phase::Collecting, Phase::Queued);
+            state.pass_on(Phase::Collecting, Phase::Queued);
             let deadline = state.believed_end(now);
             let Some(batch) = lower.batches.get_mut(transfer) else { continue };
             batch.phase = Phase::Queued;
@@ -156,6 +163,7 @@ impl Engine {
                 lower.flush(lane);
             }
             self.announce_batches(now, lane);
+            self.lower.as_mut()?.lane(lane).waits_for_room = false;
             while let Some(transfer) = self.next_with_permit(lane) {
                 match self.start_batch(now, transfer) {
                     Start::Copy(plan) => return Some(plan),
@@ -179,6 +187,11 @@ impl Engine {
         let Some(lower) = &mut self.lower else { return Start::Ended };
         let Some(batch) = lower.batches.get(transfer) else { return Start::Ended };
         let lane = batch.lane;
+        if lower.lanes[lane.index()].shut {
+            lower.lane(lane).queue.pop_front();
+            self.end_batch(now, transfer, CopyEnd::Failed(CopyFailure::Shutdown));
+            return Start::Ended;
+        }
         if batch.moves.is_empty() {
             lower.lane(lane).queue.pop_front();
             self.end_batch(now, transfer, CopyEnd::Cancelled);
@@ -293,9 +306,9 @@ impl Engine {
         }
         let state = lower.lane(lane);
         state.queue.pop_front();
-        state.waits_for_room = false;
-        state.snapshot.pass_on(Phase::Queued, Phase::Starting);
-        state.snapshot.pass_on(Phase::Starting, Phase::InFlight);
+        // The permit is taken as the command is handed out: nothing can happen between.
+        state.pass_on(Phase::Queued, Phase::Starting);
+        state.pass_on(Phase::Starting, Phase::InFlight);
         batch.phase = Phase::InFlight;
         let timeout = state.config.timeout.and_then(|span| now.checked_add(span));
         batch.timer = timeout;
