@@ -25,3 +25,19 @@ fn expectations_can_fail() {
         assert!(!failures.is_empty(), "{name} expects nothing of its outcome");
     }
 }
+
+/// A case of the page that stands in the tests' gallery too is the same text.
+#[test]
+fn the_pages_copies_are_copies() {
+    let title = |text: &str| text.lines().find(|line| line.starts_with("title = ")).map(str::to_owned);
+    let kept: Vec<_> =
+        SCENARIOS.iter().filter(|(name, _)| name.starts_with("tests/scenarios/gallery/")).collect();
+    let mut copies = 0;
+    for (name, text) in SCENARIOS.iter().filter(|(name, _)| name.starts_with("web/gallery/")) {
+        for (original, same) in kept.iter().filter(|(_, other)| title(other) == title(text)) {
+            copies += 1;
+            assert_eq!(text, same, "{name} and {original}");
+        }
+    }
+    assert!(copies >= 16, "the page shows cases of the tests' gallery, not only {copies}");
+}
