@@ -61,7 +61,10 @@ fn tiers(case: &Case) -> Option<TiersConfig> {
         prompt_only: case.on("offload_prompt_only"),
         sync_load_budget_tokens: number("sync_load_budget_tokens"),
     };
-    let tiers = |chunks| TiersConfig { flavour: Flavour::Vllm(vllm), ..TiersConfig::with_g2(chunks * blocks_per_chunk) };
+    let tiers = |chunks| TiersConfig {
+        flavour: Flavour::Vllm(vllm),
+        ..TiersConfig::with_g2(chunks * blocks_per_chunk)
+    };
     case.cpu_chunks().map(tiers)
 }
 

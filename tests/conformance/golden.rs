@@ -70,7 +70,9 @@ impl Case {
         let requests = self.scenario["requests"].as_array().expect("a scenario has requests");
         let is_short = |id: &Value| {
             let request = requests.iter().find(|request| request["id"] == *id);
-            request.is_some_and(|request| crate::replay::prompt(request).iter().map(|run| run.len).sum::<u32>() == 1)
+            request.is_some_and(|request| {
+                crate::replay::prompt(request).iter().map(|run| run.len).sum::<u32>() == 1
+            })
         };
         step["xfer"]["loads"].as_array().into_iter().flatten().any(|load| is_short(&load[1]))
     }
