@@ -3,8 +3,8 @@
 
 use super::world::{World, of, one_by_one, span, tier};
 use crate::{
-    Awaits, ChunkEviction, CopyEnd, CopyFailure, Fact, Flavour, Input, Lane, LaneFault, Rest, Settlement,
-    SettlementError, SettlementTarget, Store, TiersConfig, VllmConfig,
+    Awaits, ChunkEviction, CopyEnd, CopyFailure, Fact, Flavour, Input, Lane, LaneFault, LaneSnapshot, Rest,
+    Settlement, SettlementError, SettlementTarget, Store, TiersConfig, VllmConfig,
 };
 
 const DOWN: Lane = Lane::G1ToG2;
@@ -131,6 +131,7 @@ fn a_staged_block_whose_way_up_was_shut_meanwhile_is_computed() {
     world.complete(Lane::G3ToG2);
     let ended = Fact::OnboardEnded { request, loaded_blocks: 0, failed_blocks: 1 };
     assert!(world.facts.contains(&ended));
+    assert_eq!(world.engine.lane(Lane::G2ToG1), LaneSnapshot::default(), "nothing new came to the lane");
     world.drain();
     assert!(!world.engine.is_live(request));
 }

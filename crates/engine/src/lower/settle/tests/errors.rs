@@ -58,6 +58,20 @@ fn a_copy_that_went_another_way_does_not_know_the_token() {
 }
 
 #[test]
+fn a_copy_with_as_many_completions_on_other_lanes_does_not_know_it_either() {
+    let mut world = World::new(8, TiersConfig { g3: tier(8), ..one_by_one(8) });
+    world.compute(0, 2);
+    world.complete(DOWN);
+    let mut other = World::of(world.engine.clone());
+    other.copies = world.copies.clone();
+    world.complete(DOWN);
+    let token = world.engine.capture();
+    other.fail(DOWN, CopyFailure::Executor);
+    other.complete(Lane::G2ToG3);
+    assert_eq!(other.ask(&token, SettlementTarget::new()), Err(SettlementError::StaleToken));
+}
+
+#[test]
 fn a_lane_to_a_tier_that_is_not_there_is_unavailable() {
     let g2_only = World::new(8, one_by_one(8));
     let token = g2_only.engine.capture();
