@@ -15,6 +15,7 @@ impl Engine {
     /// the pass at hand is to wait for it, `is_sync`, else the request waits.
     pub(crate) fn open_load(&mut self, now: SimTime, live: Live, (hits, blocks): (u32, u32), is_sync: bool) {
         self.stops_waiting(now, live);
+        self.use_leases(now, live, hits as usize);
         let identity = self.identity();
         let r = self.requests.get_mut(live);
         let Some(connector) = of(&mut self.lower) else { return };
