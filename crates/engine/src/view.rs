@@ -5,6 +5,7 @@ use tierscope_units::{Digest, Digester, PassId, RequestId, SlotId};
 use crate::block::BlockPool;
 use crate::census::{self, CensusRow, Wait};
 use crate::config::EngineConfig;
+use crate::connector::Connector;
 use crate::fact::{FactLog, Occupancy};
 use crate::lower::{CopyView, Lane, LaneSnapshot, Lower, Tier};
 use crate::machine::Engine;
@@ -94,7 +95,8 @@ impl Engine {
     /// Batches that are queued or under way, in the order of their numbers.
     pub fn copies(&self) -> impl Iterator<Item = CopyView> {
         let batches = self.lower.as_deref().into_iter().flat_map(|lower| lower.batches.iter());
-        batches.map(|(transfer, batch)| batch.view(transfer))
+        let jobs = self.connector().into_iter().flat_map(Connector::copies);
+        batches.map(|(transfer, batch)| batch.view(transfer)).chain(jobs)
     }
 
     /// How many batches of a lane are where (rule L2).
@@ -152,6 +154,10 @@ impl Engine {
         for batch in self.lower.as_deref().into_iter().flat_map(|lower| lower.batches.values()) {
             let blocks = batch.moves.len() as u64;
             digester.words(&[batch.lane as u64, batch.phase as u64, u64::from(batch.attempts), blocks]);
+        }
+        for copy in self.connector().into_iter().flat_map(Connector::copies) {
+            let blocks = copy.contents.len() as u64;
+            digester.words(&[copy.lane as u64, copy.phase as u64, blocks]);
         }
         digester.finish()
     }

@@ -4,7 +4,7 @@ use tierscope_units::{RequestId, SequenceHash, SimTime, SlotId, TransferId};
 
 use super::Connector;
 use crate::fact::{BlockRef, Fact};
-use crate::lower::{Cause, Dependency, Lane, Phase};
+use crate::lower::{Cause, CopyView, Dependency, Lane, Phase};
 use crate::machine::Engine;
 use crate::request::Live;
 
@@ -69,6 +69,10 @@ impl Job {
         }
     }
 
+    fn cause(&self) -> Cause {
+        if self.is_store() { Cause::Computed } else { Cause::Wanted }
+    }
+
     pub(super) fn is_store(&self) -> bool {
         self.kind == Kind::Store
     }
@@ -83,6 +87,20 @@ impl Job {
 }
 
 impl Connector {
+    /// Copies that have not ended, as observers see them.
+    pub(crate) fn copies(&self) -> impl Iterator<Item = CopyView> {
+        self.jobs.iter().map(|(&transfer, job)| CopyView {
+            transfer,
+            lane: job.lane(),
+            cause: job.cause(),
+            phase: if job.is_started { Phase::InFlight } else { Phase::Queued },
+            attempts: 0,
+            request: Some(job.request),
+            waiters: job.waiters.iter().map(|&(_, request)| request).collect(),
+            contents: job.blocks.iter().map(|block| block.hash).collect(),
+        })
+    }
+
     /// Whether a pass waits for a load of this request.
     pub(super) fn loads_within_pass(&self, request: RequestId) -> bool {
         let within =
@@ -115,7 +133,7 @@ impl Engine {
             Kind::Store => self.facts.list(job.blocks.iter().copied()),
             Kind::Load { .. } => self.facts.list(job.below(connector.config.blocks_per_chunk.max(1))),
         };
-        let cause = if job.is_store() { Cause::Computed } else { Cause::Wanted };
+        let cause = job.cause();
         let request = Some(job.request);
         connector.jobs.insert(transfer, job);
         self.facts.push(now, Fact::CopyQueued { transfer, lane, cause, request, blocks });
