@@ -334,7 +334,10 @@ impl Engine {
     /// A loading request is given up: copies that have not started never do; its slots stay until the others have
     /// ended, since they still write into them.
     pub(crate) fn doom(&mut self, now: SimTime, live: Live) {
-        self.requests.get_mut(live).load.doomed = true;
+        let r = self.requests.get_mut(live);
+        r.load.doomed = true;
+        // Its row of a pass under way is void.
+        (r.stale, r.drop_stale) = (r.in_flight, true);
         self.doomed += 1;
         let Some(lower) = &mut self.lower else { return };
         let mine = |batch: &Batch| {

@@ -39,7 +39,7 @@ impl Engine {
     /// Applies one row; whether its request is done and was running.
     fn finish_row(&mut self, now: SimTime, row: &Row, sampled: Sampled) -> bool {
         let r = self.requests.get_mut(row.live);
-        if r.id != row.request || r.load.doomed {
+        if r.id != row.request {
             return false;
         }
         r.in_flight -= row.tokens;
