@@ -105,6 +105,24 @@ export const tests = {
     await close();
   },
 
+  async "two loads that wait for each other are named at the last instant"(world) {
+    const { page, faults, close } = await open(world, "two-loads");
+    assert.equal(await text(page, "#outcome"), "dead end");
+    // In the middle everything is under way; at the end the cycle has formed.
+    await seek(page, 500);
+    await page.locator("#wait-cycle").waitFor({ state: "detached" });
+    await seek(page, 1000);
+    await page.locator("#wait-cycle li").first().waitFor();
+    const cycle = (await page.locator("#wait-cycle li").allTextContents()).join("\n");
+    assert.match(cycle, /request 3 lacks 1088 blocks, and request 4 holds 736\nrequest 4 stands in the line behind request 3/);
+    assert.match(await text(page, ".side__census"), /3\s*loaded\s*512\s*1\s?088/);
+    await page.selectOption("#case", "two-loads-mended");
+    await digestOf(page);
+    assert.equal(await text(page, "#outcome"), "finished");
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
   async "results have tiers, lanes and loads"(world) {
     const { page, faults, close } = await visit(world);
     await digestOf(page);

@@ -122,8 +122,11 @@ impl Simulation {
         self.circles.are_endless()
     }
 
-    /// When the next instant is.
+    /// When the next instant is; `None` when nothing will happen any more, or nothing new.
     pub fn next_time(&self) -> Option<SimTime> {
+        if self.is_going_in_circles() {
+            return None;
+        }
         let times = [
             self.queue.next_time(),
             self.source.next_time(),
