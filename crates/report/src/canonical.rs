@@ -207,9 +207,7 @@ fn pass_started(at: u64, start: &PassStart, out: &mut Digester) {
 }
 
 fn blocks(list: BlockList, log: &FactLog, out: &mut Digester) {
-    for block in log.blocks(list) {
-        out.words(&[u64::from(block.slot.0), block.hash.0]);
-    }
+    out.pairs(log.blocks(list), |block| [u64::from(block.slot.0), block.hash.0]);
 }
 
 fn head(tag: Tag, who: u32) -> u64 {

@@ -23,8 +23,8 @@ pub(crate) struct Copies {
     under_way: BTreeMap<TransferId, (usize, Fate)>,
     /// Copies that have ended and are not reported yet, the next one last.
     ended: Vec<TransferId>,
-    /// When something changes on a link next: asked far more often than it changes.
-    next: Option<SimTime>,
+    /// By link, when something changes on it next: asked far more often than it changes.
+    next: [Option<SimTime>; LINKS],
 }
 
 /// How a link is used.
@@ -76,7 +76,7 @@ impl Copies {
             bytes_per_block: scenario.kv_bytes_per_block,
             under_way: BTreeMap::new(),
             ended: Vec::new(),
-            next: None,
+            next: [None; LINKS],
         }
     }
 
@@ -95,34 +95,36 @@ impl Copies {
         let link = link_of(plan.lane);
         self.links[link].start(now, plan.transfer, direction, bytes, verdict.stall);
         self.under_way.insert(plan.transfer, (link, verdict.fate));
-        self.look_ahead();
+        self.look_ahead(link);
     }
 
     /// Nobody wants a copy's end any more.
     pub(crate) fn cancel(&mut self, now: SimTime, transfer: TransferId) {
         if let Some((link, _)) = self.under_way.remove(&transfer) {
             self.links[link].cancel(now, transfer);
-            self.look_ahead();
+            self.look_ahead(link);
         }
     }
 
     /// When something changes on a link.
     pub(crate) fn next_time(&self) -> Option<SimTime> {
-        self.next
+        self.next.iter().copied().flatten().min()
     }
 
-    fn look_ahead(&mut self) {
-        self.next = self.links.iter().filter_map(Link::next_time).min();
+    fn look_ahead(&mut self, link: usize) {
+        self.next[link] = self.links[link].next_time();
     }
 
     /// The next copy that has ended at `now`, in the order of their numbers, with how.
     pub(crate) fn pop_at(&mut self, now: SimTime) -> Option<(TransferId, Result<(), CopyFailure>)> {
         if self.ended.is_empty() && self.next_time().is_some_and(|next| next <= now) {
             let mut ended = Vec::new();
-            for link in &mut self.links {
-                link.advance(now, &mut ended);
+            for link in 0..LINKS {
+                if self.next[link].is_some_and(|next| next <= now) {
+                    self.links[link].advance(now, &mut ended);
+                    self.look_ahead(link);
+                }
             }
-            self.look_ahead();
             ended.sort_unstable();
             self.ended.extend(ended.iter().rev().map(|(_, transfer)| *transfer));
         }

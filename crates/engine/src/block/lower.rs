@@ -51,12 +51,19 @@ impl BlockPool {
         }
     }
 
-    /// The copy has ended (rule L6).
-    pub(crate) fn end_read(&mut self, slot: SlotId) {
+    /// A copy has ended that read these (rule L6).
+    pub(crate) fn end_reads(&mut self, slots: impl Iterator<Item = SlotId>) {
+        for slot in slots {
+            self.end_one_read(slot);
+        }
+        self.generation += 1;
+        self.assert_conserved();
+    }
+
+    fn end_one_read(&mut self, slot: SlotId) {
         let s = &mut self.slots[slot.index()];
         debug_assert!(s.read > 0, "{slot:?} is read by nobody");
         s.read -= 1;
-        self.generation += 1;
         if s.read > 0 {
             return;
         }
@@ -73,7 +80,6 @@ impl BlockPool {
             }
             _ => {}
         }
-        self.assert_conserved();
     }
 
     /// The next `count` victims, in order.

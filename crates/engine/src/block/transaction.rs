@@ -262,19 +262,14 @@ impl BlockPool {
     }
 
     /// Frees slots whose last reader, an offload, has ended (rule L6).
-    pub(crate) fn release_sources(&mut self, slots: &[BlockRef]) {
-        for block in slots {
-            let slot = &mut self.slots[block.slot.index()];
-            assert_eq!(
-                slot.tag,
-                Tag::SourceHold,
-                "{:?} is released once, by the transfer that holds it",
-                block.slot
-            );
+    pub(crate) fn release_sources(&mut self, slots: impl Iterator<Item = SlotId>) {
+        for id in slots {
+            let slot = &mut self.slots[id.index()];
+            assert_eq!(slot.tag, Tag::SourceHold, "{id:?} is released once, by the transfer that holds it");
             slot.tag = Tag::Free;
-            self.free.push(block.slot);
+            self.free.push(id);
+            self.source_hold -= 1;
         }
-        self.source_hold -= slots.len() as u32;
         self.generation += 1;
         self.assert_conserved();
     }

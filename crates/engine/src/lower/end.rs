@@ -172,9 +172,7 @@ impl Engine {
 
     fn release_sources_of(&mut self, now: SimTime, batch: &Batch) {
         let Some(lower) = &mut self.lower else { return };
-        for block in &batch.moves {
-            Self::release_source(&mut self.pool, lower, batch.lane, block);
-        }
+        Self::release_sources(&mut self.pool, lower, batch.lane, &batch.moves);
         let leaves = batch.lane == Lane::G2ToG1 && lower.config.holds == Holds::Exclusive;
         if leaves && let Some(g2) = lower.tier_mut(Tier::G2) {
             let gone = batch.moves.iter().filter_map(|block| g2.forget(block.from));
@@ -186,22 +184,27 @@ impl Engine {
         self.stirred = true;
     }
 
-    /// Frees one source, once (rule L6).
-    pub(crate) fn release_source(pool: &mut BlockPool, lower: &mut Lower, lane: Lane, block: &Move) {
-        let released = &mut lower.lane(lane).released_sources;
-        *released = released.saturating_add(u64::from(block.hold != Hold::Unheld));
-        match (block.hold, lane.from()) {
+    /// Frees sources of a batch, each once (rule L6). All blocks of a batch are held alike: its cause says how.
+    pub(crate) fn release_sources(pool: &mut BlockPool, lower: &mut Lower, lane: Lane, blocks: &[Move]) {
+        let Some(hold) = blocks.first().map(|block| block.hold) else { return };
+        debug_assert!(blocks.iter().all(|block| block.hold == hold), "blocks of one batch are held alike");
+        if hold != Hold::Unheld {
+            let released = &mut lower.lane(lane).released_sources;
+            *released = released.saturating_add(blocks.len() as u64);
+        }
+        let slots = blocks.iter().map(|block| block.from);
+        match (hold, lane.from()) {
             (Hold::Unheld, _) => {}
-            (Hold::Source, _) => pool.release_sources(&[BlockRef { slot: block.from, hash: block.hash }]),
-            (Hold::Read, Tier::G1) => pool.end_read(block.from),
+            (Hold::Source, _) => pool.release_sources(slots),
+            (Hold::Read, Tier::G1) => pool.end_reads(slots),
             (Hold::Read, tier) => {
                 if let Some(lower_tier) = lower.tier_mut(tier) {
-                    lower_tier.pool.end_read(block.from);
+                    lower_tier.pool.end_reads(slots);
                 }
             }
             (Hold::Pin, tier) => {
                 if let Some(lower_tier) = lower.tier_mut(tier) {
-                    lower_tier.unpin(block.from);
+                    slots.for_each(|slot| lower_tier.unpin(slot));
                 }
             }
         }

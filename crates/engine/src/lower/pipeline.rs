@@ -272,9 +272,7 @@ impl Engine {
             });
         }
         lower.lanes[lane.index()].backlog_blocks -= needless.len() as u64;
-        for block in &needless {
-            Self::release_source(&mut self.pool, lower, lane, block);
-        }
+        Self::release_sources(&mut self.pool, lower, lane, &needless);
         if !needless.is_empty() {
             self.blocked.clear();
             self.stirred = true;
