@@ -45,6 +45,10 @@ impl Engine {
         let blocks = self.facts.list(held);
         self.facts.push(now, Fact::Leased { request, blocks, until: end });
         if let Some(&last) = slots.last() {
+            // One with the same end, of an equal conversation, has served: this one lasts longer.
+            if let Some(older) = self.leases.by_last.get(&last).copied() {
+                self.end_lease(now, older, false);
+            }
             self.leases.by_last.insert(last, (end, request));
         }
         self.leases.by_end.insert((end, request), slots);

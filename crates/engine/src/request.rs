@@ -55,6 +55,10 @@ pub(crate) struct Request {
     pub(crate) skipped_for_load: bool,
     /// Whether it has been preempted: its next admission is a readmission.
     pub(crate) was_preempted: bool,
+    /// A load within a pass failed for it: it computes what lies below from now on (rule L5).
+    pub(crate) computes_all: bool,
+    /// By block of its load, the tier that it comes from.
+    pub(crate) load_tiers: Vec<u8>,
     /// What it loads from below.
     pub(crate) load: LoadState,
     /// The number of known tokens at which the request is done.
@@ -282,6 +286,8 @@ impl Requests {
         r.dependency = None;
         r.skipped_for_load = false;
         r.was_preempted = false;
+        r.computes_all = false;
+        r.load_tiers.clear();
         r.load = LoadState::default();
         r.tokens_max = tokens_max;
         r.limit_tokens = prompt_tokens.saturating_add(arrival.output_tokens);
@@ -322,6 +328,8 @@ impl Request {
             dependency: None,
             skipped_for_load: false,
             was_preempted: false,
+            computes_all: false,
+            load_tiers: Vec::new(),
             load: LoadState::default(),
             tokens_max: 0,
             limit_tokens: 0,

@@ -129,6 +129,16 @@ impl Engine {
         self.requests.ids().filter(|&id| self.blocks_of(id).contains(&slot)).collect()
     }
 
+    /// Whether blocks of finished requests are kept for their followers.
+    pub fn has_leases(&self) -> bool {
+        self.leases.next_end().is_some()
+    }
+
+    /// Copies that were queued so far: the numbers below this one are given.
+    pub fn copies_queued(&self) -> u64 {
+        self.lower.as_deref().map_or(0, |lower| lower.started)
+    }
+
     /// A digest of who is where with how much, in which order, and of what moves: two states with different
     /// fingerprints differ, and a machine that comes back to one is likely to be where it was (rule R2).
     pub fn fingerprint(&self) -> Digest {

@@ -46,7 +46,7 @@ impl Report {
             passes: folds.sums.passes,
             block_size_tokens: folds.setup.block_size_tokens,
             tiers: tiers(folds),
-            lanes: lanes(folds, makespan_ns),
+            lanes: lanes(folds),
             loads: loads(folds),
             rejected: rejected(folds),
             census: census.rows,
@@ -152,8 +152,10 @@ fn tiers(folds: &Folds) -> Tiers {
     Tiers { g1: g1_counts(folds), g2, g3, g4 }
 }
 
-fn lanes(folds: &Folds, makespan_ns: u64) -> BTreeMap<&'static str, LaneCounts> {
-    let clock = Clock { last_ns: folds.sums.last_ns, makespan_ns };
+fn lanes(folds: &Folds) -> BTreeMap<&'static str, LaneCounts> {
+    let last_ns = folds.sums.last_fact_ns;
+    let makespan_ns = folds.requests.first_arrival_ns().map_or(0, |from| last_ns.saturating_sub(from));
+    let clock = Clock { last_ns, makespan_ns };
     folds.below.lanes(clock, folds.setup.kv_bytes_per_block)
 }
 

@@ -53,7 +53,9 @@ impl SloLimits {
 /// Sums that belong to no single request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sums {
+    /// The last fact about a request or a pass: what goes on behind them, copies and leases, delays no answer.
     pub(crate) last_ns: u64,
+    pub(crate) last_fact_ns: u64,
     pub(crate) passes: u64,
     pub(crate) preemptions: u64,
     pub(crate) recomputed_tokens: u64,
@@ -102,7 +104,10 @@ impl Folds {
     pub fn take_fact(&mut self, at: SimTime, fact: &Fact, log: &FactLog) {
         canonical::encode(at, fact, log, &mut self.digester);
         let sums = &mut self.sums;
-        sums.last_ns = at.as_ns();
+        sums.last_fact_ns = at.as_ns();
+        if !is_background(fact) {
+            sums.last_ns = at.as_ns();
+        }
         match fact {
             Fact::PassStarted(start) => {
                 sums.passes += 1;
@@ -194,4 +199,20 @@ impl Folds {
         values.sort_unstable();
         values
     }
+}
+
+/// Facts about what goes on behind requests and passes.
+fn is_background(fact: &Fact) -> bool {
+    matches!(
+        fact,
+        Fact::CopyQueued { .. }
+            | Fact::CopyStarted { .. }
+            | Fact::CopyRetried { .. }
+            | Fact::CopyFlushed { .. }
+            | Fact::CopyEnded { .. }
+            | Fact::TierStored { .. }
+            | Fact::TierRemoved { .. }
+            | Fact::Leased { .. }
+            | Fact::LeaseEnded { .. }
+    )
 }

@@ -233,7 +233,8 @@ pub struct Report {
     pub timing_model: String,
     /// How the run ended.
     pub outcome: Outcome,
-    /// From the first arrival to the last fact.
+    /// From the first arrival to the last fact about a request or a pass: copies and leases that go on behind them
+    /// delay no answer, and do not count.
     pub makespan_ns: u64,
     /// Requests by how they ended.
     pub requests: RequestCounts,

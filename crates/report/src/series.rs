@@ -1,7 +1,7 @@
 //! What charts need, bounded: occupancy over time and the distribution of latencies.
 //!
 //! G1 is sampled as passes begin, what lies below as it changes; of each series at most [`MAX_SAMPLES`] are kept
-//! (see [`Thinned`]).
+//! (see `thinned.rs`).
 //!
 //! Deliberately absent: averages. A sample is a state that was really so.
 

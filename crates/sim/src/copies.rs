@@ -98,6 +98,16 @@ impl Copies {
         self.look_ahead(link);
     }
 
+    /// A copy that is under way when nothing will happen any more: its end is past the end of representable time.
+    pub(crate) fn endless(&self) -> Option<TransferId> {
+        self.under_way.keys().next().copied()
+    }
+
+    /// Whether what goes wrong with copies may change by itself.
+    pub(crate) fn may_change(&self, now: SimTime) -> bool {
+        self.faults.may_change(now)
+    }
+
     /// Nobody wants a copy's end any more.
     pub(crate) fn cancel(&mut self, now: SimTime, transfer: TransferId) {
         if let Some((link, _)) = self.under_way.remove(&transfer) {

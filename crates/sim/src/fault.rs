@@ -75,6 +75,16 @@ impl Faults {
         Self { specs: specs.iter().enumerate().map(with_stream).collect(), copies: [0; LANES] }
     }
 
+    /// Whether later copies may fare otherwise than those that begin at `now`.
+    pub(crate) fn may_change(&self, now: SimTime) -> bool {
+        self.specs.iter().any(|(spec, _)| match spec.when {
+            When::Nth(nth) => self.copies.get(usize::from(spec.lane)).is_some_and(|&copies| copies <= nth),
+            When::Every(step) => step > 1,
+            When::From { at, until } => at > now || until.is_some_and(|until| now < until),
+            When::Rate { per_million } => (1..1_000_000).contains(&per_million),
+        })
+    }
+
     /// What befalls the next copy of `lane`, which begins at `now`.
     pub(crate) fn next(&mut self, lane: u8, now: SimTime) -> Verdict {
         let Some(copies) = self.copies.get_mut(usize::from(lane)) else {

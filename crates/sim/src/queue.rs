@@ -58,6 +58,11 @@ impl Queue {
         matches!(first, Some((at, Event::PassEnds(_))) if at <= now)
     }
 
+    /// Whether something is to come from outside: an arrival or a cancellation.
+    pub(crate) fn has_news(&self) -> bool {
+        self.heap.iter().any(|Reverse((.., event))| !matches!(event, Event::PassEnds(_)))
+    }
+
     /// Every event to come, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (SimTime, Event)> {
         let mut all: Vec<_> =

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use tierscope_engine::{Arrival, Command, Engine, Fact, FactLog, Input, PassPlan, Rank};
 use tierscope_scenario::{Scenario, Timing, Workload};
@@ -12,7 +12,7 @@ use tierscope_units::{Idx, RequestId, SimTime, Span, TransferId};
 use crate::acceptance::Acceptance;
 use crate::copies::{Copies, LinkUse};
 use crate::error::RunError;
-use crate::progress::Circles;
+use crate::progress::{Circles, Outside};
 use crate::queue::{Event, Queue};
 use crate::source::Source;
 use crate::timing;
@@ -27,9 +27,9 @@ pub struct Simulation {
     timing: Arc<Timing>,
     acceptance: Option<Acceptance>,
     copies: Copies,
-    /// Copies that have to end before the pass that is held begins.
+    /// Copies that have to end before the passes that are held begin, in order.
     awaited: BTreeSet<TransferId>,
-    held_pass: Option<PassPlan>,
+    held_passes: VecDeque<PassPlan>,
     now: SimTime,
     /// When the worker is done with the passes that were started.
     busy_until: SimTime,
@@ -73,7 +73,7 @@ impl Simulation {
             acceptance: Acceptance::of(scenario),
             copies: Copies::new(scenario),
             awaited: BTreeSet::new(),
-            held_pass: None,
+            held_passes: VecDeque::new(),
             now: SimTime::ZERO,
             busy_until: SimTime::ZERO,
             circles: Circles::default(),
@@ -122,6 +122,15 @@ impl Simulation {
         self.circles.are_endless()
     }
 
+    /// Whether something is still to come that does not follow from the machine's own state: requests, cancellations,
+    /// the end of a lease, a change of what goes wrong.
+    fn may_change(&self) -> bool {
+        self.source.next_time().is_some()
+            || self.queue.has_news()
+            || self.engine.has_leases()
+            || self.copies.may_change(self.now)
+    }
+
     /// When the next instant is; `None` when nothing will happen any more, or nothing new.
     pub fn next_time(&self) -> Option<SimTime> {
         if self.is_going_in_circles() {
@@ -160,6 +169,9 @@ impl Simulation {
             return Ok(Step::DeadEnd);
         }
         let Some(now) = self.next_time() else {
+            if let Some(transfer) = self.copies.endless() {
+                return Err(RunError::TransferPastEndOfTime(transfer));
+            }
             return Ok(match self.progress() {
                 Progress { ended, total, .. } if ended == total => Step::Finished,
                 _ => Step::DeadEnd,
@@ -175,7 +187,8 @@ impl Simulation {
                 self.obey(command)?;
             }
             self.show_facts(&mut sink);
-            self.circles.look_at(&self.engine);
+            let outside = Outside { now, may_change: self.may_change() };
+            self.circles.look_at(&self.engine, outside);
             if self.next_time() != Some(now) || self.is_going_in_circles() {
                 return Ok(Step::Advanced);
             }
@@ -242,7 +255,7 @@ impl Simulation {
     fn obey(&mut self, command: Command) -> Result<(), RunError> {
         match command {
             Command::StartPass(plan) if self.awaited.is_empty() => return self.start_pass(plan),
-            Command::StartPass(plan) => self.held_pass = Some(plan),
+            Command::StartPass(plan) => self.held_passes.push_back(plan),
             Command::StartCopy(plan) => self.copies.start(self.now, &plan),
             Command::CancelCopy(transfer) => {
                 self.copies.cancel(self.now, transfer);
@@ -258,16 +271,15 @@ impl Simulation {
         Ok(())
     }
 
-    /// A copy is over: the pass that waited for it begins, if it waits for nothing else.
+    /// A copy is over: the passes that waited for it begin, if they wait for nothing else.
     fn release_pass(&mut self, transfer: TransferId) -> Result<(), RunError> {
         self.awaited.remove(&transfer);
-        match self.held_pass.take() {
-            Some(plan) if self.awaited.is_empty() => self.start_pass(plan),
-            held => {
-                self.held_pass = held;
-                Ok(())
-            }
+        while self.awaited.is_empty()
+            && let Some(plan) = self.held_passes.pop_front()
+        {
+            self.start_pass(plan)?;
         }
+        Ok(())
     }
 
     fn start_pass(&mut self, plan: PassPlan) -> Result<(), RunError> {

@@ -133,6 +133,7 @@ impl Engine {
         } else if !well
             && self.requests.get(live).blocks.get(hits as usize) == job.blocks.first().map(|b| &b.slot)
         {
+            self.requests.get_mut(live).computes_all = true;
             let slots: Vec<SlotId> = job.blocks.iter().map(|block| block.slot).collect();
             self.start_again(now, &slots);
         }

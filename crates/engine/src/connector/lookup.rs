@@ -39,7 +39,7 @@ impl Engine {
         }
         let size = connector.chunk_blocks();
         let known = (r.tokens - behind.min(r.tokens)) / identity.block_size_tokens / size * size;
-        if is_never || known < hits + size {
+        if is_never || r.computes_all || known < hits + size {
             return Match::Nothing;
         }
         let hashes = r.content.hashes(known as usize, identity);

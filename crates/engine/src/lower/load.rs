@@ -212,12 +212,14 @@ impl Engine {
         let mut moves: [Vec<Move>; Tier::COUNT - 1] = Default::default();
         let mut staging = staging.into_iter();
         let mut tokens = [0; Tier::COUNT - 1];
+        self.requests.get_mut(live).load_tiers.clear();
         for (at, block) in (hits..).zip(&found[..cut]) {
             let to = match block.tier {
                 Tier::G2 => self.requests.get(live).blocks[at as usize],
                 _ => staging.next().unwrap_or(NO_SLOT),
             };
             let place = block.tier.index() - 1;
+            self.requests.get_mut(live).load_tiers.push(place as u8);
             moves[place].push(Move { hash: block.hash, from: block.slot, to, hold: Hold::Pin, at });
             tokens[place] += self.config.block_size_tokens;
         }
@@ -316,11 +318,8 @@ impl Engine {
         }
         let wanted: u32 = r.load.tokens.iter().sum::<u32>() / block;
         let loaded = until - from;
-        let mut short = wanted - loaded;
-        for tokens in r.load.tokens.iter_mut().rev() {
-            let less = (*tokens / block).min(short);
-            *tokens -= less * block;
-            short -= less;
+        for &place in r.load_tiers.iter().skip(loaded as usize) {
+            r.load.tokens[usize::from(place)] -= block;
         }
         r.computed = until * block;
         let request = r.id;

@@ -45,10 +45,11 @@ impl Loads {
                 self.loading.insert(request, at);
             }
             Fact::OnboardEnded { request, loaded_blocks, failed_blocks } => {
-                self.ended += 1;
                 self.loaded_blocks += u64::from(loaded_blocks);
                 self.failed_blocks += u64::from(failed_blocks);
+                // That of a cancelled request counts as cancelled.
                 if let Some(since) = self.loading.remove(&request) {
+                    self.ended += 1;
                     self.load.add(at.saturating_sub(since));
                 }
             }
