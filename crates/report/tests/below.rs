@@ -302,20 +302,21 @@ fn the_table_has_tiers_and_lanes_where_there_are_some() {
     check(
         &printed[from..],
         expect![[r#"
-        │ tier, blocks   capacity   resident at most   at the end   stored   removed   hit ratio │
-        ├────────────────────────────────────────────────────────────────────────────────────────┤
-        │ G1                  100                                        0         0     25.00 % │
-        │ G2                   64                  0            0        0         0     25.00 % │
-        │ G4                  128                  0            0        0         0      0.00 % │
-        ╰────────────────────────────────────────────────────────────────────────────────────────╯
-        ╭─────────────────────────────────────────────────────────────────────────────────────────────╮
-        │ lane      batches   failed   blocks   copied      busy   wait p50, ms   copy p50, ms    p99 │
-        ├─────────────────────────────────────────────────────────────────────────────────────────────┤
-        │ G1 → G2         1        0        0      0 B   25.00 %           1.00           2.00   2.00 │
-        │ G2 → G1         1        1        0      0 B    0.00 %              –              –      – │
-        ╰─────────────────────────────────────────────────────────────────────────────────────────────╯
-        loads: 1, 0 blocks loaded, 4 not; waits for another's copy: 0; blocked on an offload: 0
-    "#]],
+            │ tier, blocks   capacity   resident at most   at the end   stored   removed   hit ratio │
+            ├────────────────────────────────────────────────────────────────────────────────────────┤
+            │ G1                  100                                        0         0     25.00 % │
+            │ G2                   64                  0            0        0         0     25.00 % │
+            │ G4                  128                  0            0        0         0      0.00 % │
+            ╰────────────────────────────────────────────────────────────────────────────────────────╯
+            ╭─────────────────────────────────────────────────────────────────────────────────────────────╮
+            │ lane      batches   failed   blocks   copied      busy   wait p50, ms   copy p50, ms    p99 │
+            ├─────────────────────────────────────────────────────────────────────────────────────────────┤
+            │ G1 → G2         1        0        0      0 B   25.00 %           1.00           2.00   2.00 │
+            │ G2 → G1         1        1        0      0 B    0.00 %              –              –      – │
+            ╰─────────────────────────────────────────────────────────────────────────────────────────────╯
+            loads: 1, 0 blocks loaded, 4 failed and computed; waits for another's copy: 0; blocked on an offload: 0
+            G2 → G1: attempts that failed: executor 1; tried again: 0
+        "#]],
     );
     assert!(printed.lines().all(|line| line.chars().count() <= table::WIDTH), "too wide:\n{printed}");
     let bare = table::render(&Story::default().report([0, 0, 0]));

@@ -19,6 +19,7 @@ pub(super) fn render(report: &Report) -> String {
     if let Some(loads) = report.loads.filter(|loads| *loads != LoadCounts::default()) {
         out.push_str(&loaded(&loads));
     }
+    out.extend(report.lanes.iter().filter_map(|(name, lane)| went_wrong(name, lane)));
     out
 }
 
@@ -94,10 +95,25 @@ fn lane_row(name: &str, lane: &LaneCounts) -> [String; 9] {
     ]
 }
 
+/// What went wrong on a lane, where something did: how often what failed, and how often it was tried again.
+fn went_wrong(name: &str, lane: &LaneCounts) -> Option<String> {
+    if lane.failures.is_empty() {
+        return None;
+    }
+    let kinds: Vec<String> =
+        lane.failures.iter().map(|(kind, &times)| format!("{kind} {}", group(times))).collect();
+    let name = name.to_uppercase().replace('_', " → ");
+    Some(format!(
+        "{name}: attempts that failed: {}; tried again: {}\n",
+        kinds.join(", "),
+        group(lane.retried)
+    ))
+}
+
 fn loaded(loads: &LoadCounts) -> String {
     let LoadCounts { started, loaded_blocks, failed_blocks, waits_for_copy, blocked_on_offload, .. } = *loads;
     format!(
-        "loads: {}, {} blocks loaded, {} not; waits for another's copy: {}; blocked on an offload: {}\n",
+        "loads: {}, {} blocks loaded, {} failed and computed; waits for another's copy: {}; blocked on an offload: {}\n",
         group(started),
         group(loaded_blocks),
         group(failed_blocks),
