@@ -12,18 +12,8 @@ impl BlockPool {
     /// Adds `more` free slots, which are taken after those that were free before.
     pub(crate) fn grow(&mut self, more: u32) {
         let (old, new) = (self.capacity(), self.capacity() + more);
-        let empty = Slot {
-            hash: SequenceHash(0),
-            refs: 0,
-            prev: NONE,
-            next: NONE,
-            link: NONE,
-            tag: Tag::Free,
-            read: 0,
-            sent: false,
-            uses: 0,
-        };
-        self.slots.resize(new as usize, empty);
+
+        self.slots.resize(new as usize, Slot::EMPTY);
         self.free.splice(0..0, (old..new).rev().map(SlotId));
         self.index = HashIndex::for_slots(new);
         for slot in (0..old).map(SlotId) {

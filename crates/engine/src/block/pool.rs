@@ -67,6 +67,21 @@ pub(crate) struct Slot {
     pub(crate) uses: u16,
 }
 
+impl Slot {
+    /// A free slot that is in no list.
+    pub(crate) const EMPTY: Self = Self {
+        hash: SequenceHash(0),
+        refs: 0,
+        prev: NONE,
+        next: NONE,
+        link: NONE,
+        tag: Tag::Free,
+        read: 0,
+        sent: false,
+        uses: 0,
+    };
+}
+
 /// G1 of one worker.
 #[derive(Clone)]
 pub struct BlockPool {
@@ -92,19 +107,8 @@ pub struct BlockPool {
 
 impl BlockPool {
     pub(crate) fn new(capacity: u32, caching: bool, eviction: EvictionPolicy) -> Self {
-        let empty = Slot {
-            hash: SequenceHash(0),
-            refs: 0,
-            prev: NONE,
-            next: NONE,
-            link: NONE,
-            tag: Tag::Free,
-            read: 0,
-            sent: false,
-            uses: 0,
-        };
         Self {
-            slots: vec![empty; capacity as usize],
+            slots: vec![Slot::EMPTY; capacity as usize],
             free: (0..capacity).rev().map(SlotId).collect(),
             evictor: Evictor::new(eviction, capacity),
             index: HashIndex::for_slots(if caching { capacity } else { 0 }),

@@ -85,19 +85,8 @@ struct World {
 
 impl World {
     fn new(policy: EvictionPolicy) -> Self {
-        let free = Slot {
-            hash: SequenceHash(0),
-            refs: 0,
-            prev: NONE,
-            next: NONE,
-            link: NONE,
-            tag: Tag::Free,
-            read: 0,
-            sent: false,
-            uses: 0,
-        };
         Self {
-            slots: vec![free; SLOTS as usize],
+            slots: vec![Slot::EMPTY; SLOTS as usize],
             evictor: Evictor::new(policy, SLOTS),
             truth: Truth::default(),
             next_hash: 1,
