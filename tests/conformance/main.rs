@@ -15,7 +15,6 @@ mod worker;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::SystemTime;
 
 /// Where the golden files are.
 fn directory() -> PathBuf {
@@ -85,13 +84,7 @@ fn compare_fresh(kind: &str, mode: &[&str]) {
         println!("skipped: {} is absent", tools.display());
         return;
     }
-    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the clock is past 1970");
-    let seed = number("TIERSCOPE_SEED").unwrap_or(now.as_secs() % 1_000_000);
-    let cases = number("TIERSCOPE_CASES").unwrap_or(200);
-    println!(
-        "seed {seed}: TIERSCOPE_SEED={seed} cargo nextest run -p tierscope-tests conformance repeats it"
-    );
+    let (seed, cases) = tierscope_tests::fresh_cases("conformance", 200);
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("conformance-{kind}-{seed}"));
     for part in ["scenarios", "golden"] {
         std::fs::create_dir_all(folder.join(part)).expect("a folder for the scenarios");

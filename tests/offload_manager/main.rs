@@ -9,7 +9,6 @@ mod play;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::SystemTime;
 
 use play::Player;
 use serde_json::{Value, json};
@@ -119,13 +118,7 @@ fn every_operation_equals_the_reference_manager_on_fresh_sequences() {
         println!("skipped: python3 is absent");
         return;
     }
-    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the clock is past 1970");
-    let seed = number("TIERSCOPE_SEED").unwrap_or(now.as_secs() % 1_000_000);
-    let cases = number("TIERSCOPE_CASES").unwrap_or(300);
-    println!(
-        "seed {seed}: TIERSCOPE_SEED={seed} cargo nextest run -p tierscope-tests offload_manager repeats it"
-    );
+    let (seed, cases) = tierscope_tests::fresh_cases("offload_manager", 300);
     let drawn: Vec<Value> = (0..cases)
         .map(|case| draw::sequence(RandomStream::named(seed, &format!("offload {case}"))))
         .collect();

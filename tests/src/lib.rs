@@ -40,3 +40,15 @@ pub fn report(text: &str) -> (Report, Vec<Failure>) {
     let failures = evaluate(&scenario.expect, &report, &run.folds().summary());
     (report, failures)
 }
+
+/// The seed and the number of fresh cases for `test`. Each run draws others, so the seed comes from the clock, and is
+/// printed with the way to repeat it: `TIERSCOPE_SEED` and `TIERSCOPE_CASES` set them.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn fresh_cases(test: &str, standard: u64) -> (u64, u64) {
+    use std::time::SystemTime;
+    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the clock is past 1970");
+    let seed = number("TIERSCOPE_SEED").unwrap_or(now.as_secs() % 1_000_000);
+    println!("seed {seed}: TIERSCOPE_SEED={seed} cargo nextest run -p tierscope-tests {test} repeats it");
+    (seed, number("TIERSCOPE_CASES").unwrap_or(standard))
+}

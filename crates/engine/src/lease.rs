@@ -45,7 +45,7 @@ impl Engine {
         let blocks = self.facts.list(held);
         self.facts.push(now, Fact::Leased { request, blocks, until: end });
         if let Some(&last) = slots.last() {
-            // One with the same end, of an equal conversation, has served: this one lasts longer.
+            // One of an equal conversation, with the same last block, has served: this one lasts longer.
             if let Some(older) = self.leases.by_last.get(&last).copied() {
                 self.end_lease(now, older, false);
             }

@@ -130,17 +130,8 @@ impl Folds {
                 sums.preemptions += 1;
                 requests::take(&mut self.requests, at, fact);
             }
-            Fact::CopyQueued { .. }
-            | Fact::CopyStarted { .. }
-            | Fact::CopyRetried { .. }
-            | Fact::CopyFlushed { .. }
-            | Fact::CopyEnded { .. }
-            | Fact::TierStored { .. }
-            | Fact::TierRemoved { .. }
-            | Fact::OnboardStarted { .. }
+            Fact::OnboardStarted { .. }
             | Fact::OnboardEnded { .. }
-            | Fact::Leased { .. }
-            | Fact::LeaseEnded { .. }
             | Fact::WaitsForCopy { .. }
             | Fact::BlockedOnOffload { .. }
             | Fact::Unblocked { .. } => self.below.take(at, fact),
@@ -148,6 +139,7 @@ impl Folds {
                 self.below.take(at, fact);
                 requests::take(&mut self.requests, at, fact);
             }
+            fact if is_background(fact) => self.below.take(at, fact),
             _ => requests::take(&mut self.requests, at, fact),
         }
     }

@@ -12,7 +12,6 @@ impl BlockPool {
     /// Adds `more` free slots, which are taken after those that were free before.
     pub(crate) fn grow(&mut self, more: u32) {
         let (old, new) = (self.capacity(), self.capacity() + more);
-
         self.slots.resize(new as usize, Slot::EMPTY);
         self.free.splice(0..0, (old..new).rev().map(SlotId));
         self.index = HashIndex::for_slots(new);

@@ -90,3 +90,27 @@ pub(crate) struct Batch {
     /// The number of the newest completion that set it off, counted over all lanes from 1; 0 when none did.
     pub(crate) set_off_by: u64,
 }
+
+impl Batch {
+    /// Makes an ended batch a new one; its room for blocks is kept.
+    pub(super) fn renew(&mut self, lane: Lane, cause: Cause) {
+        let mut moves = std::mem::take(&mut self.moves);
+        moves.clear();
+        *self = Self { moves, ..Self::new(lane, cause) };
+    }
+
+    pub(crate) fn new(lane: Lane, cause: Cause) -> Self {
+        Self {
+            lane,
+            cause,
+            phase: Phase::Collecting,
+            moves: Vec::new(),
+            request: None,
+            waiters: Vec::new(),
+            attempts: 0,
+            deadline: SimTime::ZERO,
+            timer: None,
+            set_off_by: 0,
+        }
+    }
+}

@@ -4,7 +4,7 @@
 use tierscope_units::{SimTime, TransferId};
 
 use super::batch::{Batch, Hold, Move, NO_SLOT};
-use super::config::Holds;
+use super::config::{Holds, Pressure};
 use super::lane::Phase;
 use super::name::{Lane, Tier};
 use super::{Cause, Found, Lower};
@@ -82,10 +82,8 @@ impl Engine {
             }
             self.stirred = true;
         }
-        if self.lower.as_ref().is_some_and(|lower| lower.next_wake().is_some_and(|at| at <= now))
-            && let Some(lower) = &mut self.lower
-        {
-            lower.stirred = true;
+        if let Some(lower) = &mut self.lower {
+            lower.stirred |= lower.next_wake().is_some_and(|at| at <= now);
         }
     }
 
@@ -217,12 +215,8 @@ impl Engine {
         }
         for lane in [Lane::G2ToG3, Lane::G2ToG4] {
             let Some(lower) = &mut self.lower else { return };
-            if lower.tier(lane.to()).is_none() {
-                continue;
-            }
-            if let Some(tier) = lower.tier(lane.to()) {
-                tier.pool.warm_for(batch.moves.iter().map(|block| block.hash));
-            }
+            let Some(tier) = lower.tier(lane.to()) else { continue };
+            tier.pool.warm_for(batch.moves.iter().map(|block| block.hash));
             for block in &batch.moves {
                 if lower.passes(lane, block.hash) {
                     lower.feed(now, lane, block);
@@ -260,8 +254,8 @@ impl Lower {
             },
         };
         let hold = match self.config.pressure {
-            super::config::Pressure::Drop => Hold::Unheld,
-            super::config::Pressure::Hold => {
+            Pressure::Drop => Hold::Unheld,
+            Pressure::Hold => {
                 if let Some(g2) = self.tier_mut(Tier::G2) {
                     g2.pin(from);
                 }

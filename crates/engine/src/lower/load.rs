@@ -12,8 +12,7 @@ use super::batch::{Batch, Hold, Move, NO_SLOT};
 use super::config::{Flavour, Load, Waiters};
 use super::evict::Dependency;
 use super::lane::Phase;
-use super::name::Cause;
-use super::name::{Lane, Tier};
+use super::name::{Cause, Lane, Tier};
 use super::tier::Found;
 use crate::fact::{CopyEnd, Fact};
 use crate::machine::Engine;
@@ -118,9 +117,8 @@ impl Lower {
         let lane_ns = |lane: Lane, blocks: u64| {
             let state = &self.lanes[lane.index()];
             let estimate = state.config.estimate;
-            let batches = blocks.div_ceil(u64::from(state.config.batch_blocks.max(1)));
             let per_block = estimate.per_block.as_ns().saturating_mul(state.backlog_blocks + blocks);
-            per_block.saturating_add(estimate.latency.as_ns().saturating_mul(batches.min(1)))
+            per_block.saturating_add(estimate.latency.as_ns())
         };
         let below = [(Lane::G3ToG2, Tier::G3), (Lane::G4ToG2, Tier::G4)]
             .into_iter()
@@ -211,7 +209,6 @@ impl Engine {
         }
         let mut moves: [Vec<Move>; Tier::COUNT - 1] = Default::default();
         let mut staging = staging.into_iter();
-        let mut tokens = [0; Tier::COUNT - 1];
         self.requests.get_mut(live).load_tiers.clear();
         for (at, block) in (hits..).zip(&found[..cut]) {
             let to = match block.tier {
@@ -221,7 +218,6 @@ impl Engine {
             let place = block.tier.index() - 1;
             self.requests.get_mut(live).load_tiers.push(place as u8);
             moves[place].push(Move { hash: block.hash, from: block.slot, to, hold: Hold::Pin, at });
-            tokens[place] += self.config.block_size_tokens;
         }
         self.log_tier_removed(now, Tier::G2);
         let counts = [0, 1, 2].map(|place: usize| moves[place].len() as u32);
@@ -229,7 +225,6 @@ impl Engine {
             outstanding: cut as u32,
             from: hits,
             until: hits + cut as u32,
-            tokens,
             ..LoadState::default()
         };
         let r = self.requests.get_mut(live);
@@ -316,10 +311,10 @@ impl Engine {
             self.stirred = true;
             return;
         }
-        let wanted: u32 = r.load.tokens.iter().sum::<u32>() / block;
+        let wanted = r.load_tiers.len() as u32;
         let loaded = until - from;
-        for &place in r.load_tiers.iter().skip(loaded as usize) {
-            r.load.tokens[usize::from(place)] -= block;
+        for &place in &r.load_tiers[..loaded as usize] {
+            r.load.tokens[usize::from(place)] += block;
         }
         r.computed = until * block;
         let request = r.id;

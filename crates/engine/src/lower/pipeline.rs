@@ -1,14 +1,13 @@
 //! A lane's pipeline: collector, queue and permits (rules L1, L2, L8).
 
-use tierscope_units::{SimTime, TransferId};
+use tierscope_units::{SequenceHash, SimTime, TransferId};
 
 use super::Lower;
 use super::batch::{Batch, Hold, Move, NO_SLOT};
 use super::config::{Filter, Pressure};
 use super::evict::Dependency;
 use super::lane::{Open, Phase};
-use super::name::Cause;
-use super::name::{Lane, Tier};
+use super::name::{Cause, Lane, Tier};
 use super::tier::Found;
 use crate::command::CopyPlan;
 use crate::fact::{BlockRef, CopyEnd, CopyFailure, Fact};
@@ -63,8 +62,8 @@ impl Lower {
         self.stirred = true;
     }
 
-    /// Whether the lane passes a content of `from` on.
-    pub(crate) fn passes(&self, lane: Lane, hash: tierscope_units::SequenceHash) -> bool {
+    /// Whether the lane passes a content on.
+    pub(crate) fn passes(&self, lane: Lane, hash: SequenceHash) -> bool {
         let Some(tier) = self.tier(lane.to()) else { return false };
         if self.lanes[lane.index()].shut {
             return false;
@@ -83,30 +82,6 @@ impl Lower {
     pub(crate) fn dependency_on(&self, transfer: TransferId) -> Option<Dependency> {
         let batch = self.batches.get(transfer)?;
         Some(Dependency { transfer, deadline: batch.deadline })
-    }
-}
-
-impl Batch {
-    /// Makes an ended batch a new one; its room for blocks is kept.
-    fn renew(&mut self, lane: Lane, cause: Cause) {
-        let mut moves = std::mem::take(&mut self.moves);
-        moves.clear();
-        *self = Self { moves, ..Self::new(lane, cause) };
-    }
-
-    pub(crate) fn new(lane: Lane, cause: Cause) -> Self {
-        Self {
-            lane,
-            cause,
-            phase: Phase::Collecting,
-            moves: Vec::new(),
-            request: None,
-            waiters: Vec::new(),
-            attempts: 0,
-            deadline: SimTime::ZERO,
-            timer: None,
-            set_off_by: 0,
-        }
     }
 }
 
@@ -188,14 +163,10 @@ impl Engine {
         let Some(batch) = lower.batches.get(transfer) else { return Start::Ended };
         let lane = batch.lane;
         if lower.lanes[lane.index()].shut {
-            lower.lane(lane).queue.pop_front();
-            self.end_batch(now, transfer, CopyEnd::Failed(CopyFailure::Shutdown));
-            return Start::Ended;
+            return self.give_up_head(now, lane, transfer, CopyEnd::Failed(CopyFailure::Shutdown));
         }
         if batch.moves.is_empty() {
-            lower.lane(lane).queue.pop_front();
-            self.end_batch(now, transfer, CopyEnd::Cancelled);
-            return Start::Ended;
+            return self.give_up_head(now, lane, transfer, CopyEnd::Cancelled);
         }
         let unplaced = batch.moves.iter().filter(|block| block.to == NO_SLOT).count() as u32;
         if unplaced > 0 && !self.place(now, transfer, unplaced) {
@@ -207,19 +178,22 @@ impl Engine {
                 lower.lane(lane).waits_for_room = true;
                 return Start::Waits;
             }
-            lower.lane(lane).queue.pop_front();
-            self.end_batch(now, transfer, CopyEnd::Failed(CopyFailure::DestinationFull));
-            return Start::Ended;
+            return self.give_up_head(now, lane, transfer, CopyEnd::Failed(CopyFailure::DestinationFull));
         }
         let emptied = |lower: &Lower| lower.batches.get(transfer).is_some_and(|batch| batch.moves.is_empty());
         if self.lower.as_deref().is_some_and(emptied) {
-            if let Some(lower) = &mut self.lower {
-                lower.lane(lane).queue.pop_front();
-            }
-            self.end_batch(now, transfer, CopyEnd::Cancelled);
-            return Start::Ended;
+            return self.give_up_head(now, lane, transfer, CopyEnd::Cancelled);
         }
         self.hand_out(now, transfer)
+    }
+
+    /// The head of a queue ends without a copy.
+    fn give_up_head(&mut self, now: SimTime, lane: Lane, transfer: TransferId, end: CopyEnd) -> Start {
+        if let Some(lower) = &mut self.lower {
+            lower.lane(lane).queue.pop_front();
+        }
+        self.end_batch(now, transfer, end);
+        Start::Ended
     }
 
     /// Takes the blocks out whose source was evicted while they waited.

@@ -4,8 +4,7 @@ use tierscope_units::{Idx as _, SimTime, SlotId};
 
 use super::batch::{Hold, Move, NO_SLOT};
 use super::config::{Flavour, Holds, Store};
-use super::name::Cause;
-use super::name::{Lane, Tier};
+use super::name::{Cause, Lane, Tier};
 use crate::machine::Engine;
 use crate::request::Live;
 

@@ -31,14 +31,13 @@ pub(crate) struct LowerTier {
     /// By slot: the transfer that fills it, or the newest load that reads it. Empty in tiers from which nobody loads
     /// into G1 directly: nobody asks there.
     carrier: Vec<TransferId>,
-    carries: bool,
     blocks_max: u32,
     none: Hits,
     victims: Vec<SlotId>,
 }
 
 /// No transfer.
-pub(crate) const NO_TRANSFER: TransferId = TransferId(u64::MAX);
+const NO_TRANSFER: TransferId = TransferId(u64::MAX);
 
 impl LowerTier {
     pub(crate) fn new(config: TierConfig, carries: bool) -> Self {
@@ -46,7 +45,6 @@ impl LowerTier {
         Self {
             pool: BlockPool::growing(first, config.blocks, config.eviction),
             carrier: vec![NO_TRANSFER; if carries { first as usize } else { 0 }],
-            carries,
             blocks_max: config.blocks,
             none: Hits::default(),
             victims: Vec::new(),
@@ -71,8 +69,8 @@ impl LowerTier {
     }
 
     pub(crate) fn set_carrier(&mut self, slot: SlotId, transfer: TransferId) {
-        if self.carries {
-            self.carrier[slot.index()] = transfer;
+        if let Some(carrier) = self.carrier.get_mut(slot.index()) {
+            *carrier = transfer;
         }
     }
 
@@ -96,7 +94,7 @@ impl LowerTier {
         if lacking > 0 && room > 0 {
             let more = lacking.max(self.pool.capacity()).min(room);
             self.pool.grow(more);
-            if self.carries {
+            if !self.carrier.is_empty() {
                 self.carrier.resize(self.pool.capacity() as usize, NO_TRANSFER);
             }
         }
@@ -158,7 +156,7 @@ impl LowerTier {
         }
     }
 
-    /// Forgets a resident block that nobody reads; `false` when somebody does.
+    /// Forgets a resident block that nobody reads, and says what it was; `None` when somebody does.
     pub(crate) fn forget(&mut self, slot: SlotId) -> Option<BlockRef> {
         (self.pool.slots[slot.index()].tag == Tag::Cached).then(|| self.pool.forget(slot))
     }
