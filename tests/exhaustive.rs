@@ -289,7 +289,7 @@ fn explore(below: Below) -> usize {
 }
 
 #[test]
-fn every_reachable_state_of_a_small_machine_is_sound() {
+fn exhaustive_walks_of_small_machines_find_every_state_sound() {
     let kinds = [
         Below::Nothing,
         Below::Evictions { concurrent: 1 },

@@ -49,6 +49,8 @@ pub fn fresh_cases(test: &str, standard: u64) -> (u64, u64) {
     let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the clock is past 1970");
     let seed = number("TIERSCOPE_SEED").unwrap_or(now.as_secs() % 1_000_000);
-    println!("seed {seed}: TIERSCOPE_SEED={seed} cargo nextest run -p tierscope-tests {test} repeats it");
+    println!(
+        "seed {seed}: TIERSCOPE_SEED={seed} cargo nextest run -p tierscope-tests --test {test} repeats it"
+    );
     (seed, number("TIERSCOPE_CASES").unwrap_or(standard))
 }
