@@ -31,7 +31,7 @@ const WORKER: &str = "tierscope-worker";
 const RULES: &[Rule] = &[
     Rule { package: UNITS, below: &[], foreign: Some(&["libm", "rand_chacha", "rand_core", "xxhash-rust"]) },
     // No serde: the machine's types are not the file format.
-    Rule { package: ENGINE, below: &[UNITS], foreign: Some(&[]) },
+    Rule { package: ENGINE, below: &[UNITS], foreign: Some(&["libm"]) },
     Rule {
         package: SCENARIO,
         below: &[UNITS, ENGINE],

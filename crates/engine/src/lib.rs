@@ -24,6 +24,7 @@ mod line;
 mod lower;
 mod machine;
 mod request;
+pub mod router;
 mod schedule;
 mod view;
 pub mod vllm;
@@ -49,4 +50,8 @@ pub use lower::{
     Settlement, SettlementError, SettlementTarget, SettlementToken, Tier,
 };
 pub use machine::{Engine, InputError};
+pub use router::{
+    Ask, CacheEvent, Choice, CostTerms, Expiry, Futile, IndexCheck, Overlap, Publish, REPLICAS_MAX, Router,
+    RouterConfig, RouterKind, Stage, WorkerStage,
+};
 pub use schedule::Row;
