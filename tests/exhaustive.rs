@@ -148,6 +148,8 @@ impl World {
                     output_tokens: 2,
                     salt: 0,
                     rank: Rank::default(),
+                    leg: tierscope_engine::Leg::Whole,
+                    entry: tierscope_engine::Entry::New,
                 };
                 self.arrived += 1;
                 self.engine.handle(now, Input::Arrive(arrival)).expect("a new number");
@@ -190,7 +192,7 @@ impl World {
                 Some(Command::StartPass(plan)) => self.passes.push(plan.pass),
                 Some(Command::StartCopy(plan)) => self.transfers.push(plan.transfer),
                 Some(Command::CancelCopy(transfer)) => self.transfers.retain(|&other| other != transfer),
-                Some(Command::AwaitCopy(_) | Command::PollAgain) => {}
+                Some(Command::AwaitCopy(_) | Command::FetchContext(_) | Command::PollAgain) => {}
                 None => break,
             }
         }

@@ -12,9 +12,9 @@ use std::sync::Mutex;
 use tierscope_engine::vllm::{ChunkOrder, OffloadManager};
 use tierscope_engine::{
     Admission, Arrival, BlockPool, BlockRef, ChunkEviction, Command, CopyEnd, CopyFailure, DraftMethod,
-    Engine, EngineConfig, EvictionPolicy, Fact, Filter, Flavour, Holds, Input, Lane, LaneConfig, Load,
-    OnboardGate, Pressure, Purpose, Rank, Sampled, SchedulingPolicy, SlotState, Speculation, Store, Tier,
-    TierConfig, TiersConfig, VllmConfig, Waiters,
+    Engine, EngineConfig, Entry, EvictionPolicy, Fact, Filter, Flavour, Holds, Input, Lane, LaneConfig, Leg,
+    Load, OnboardGate, Pressure, Purpose, Rank, Sampled, SchedulingPolicy, SlotState, Speculation, Store,
+    Tier, TierConfig, TiersConfig, VllmConfig, Waiters,
 };
 use tierscope_units::{
     ClaimId, PassId, RequestId, SequenceHash, SimTime, SlotId, Span, TokenRun, TransferId,
@@ -237,8 +237,16 @@ impl World {
                 let sent = SimTime::from_ns(self.now / 4);
                 let rank = Rank { priority, sent, tie: request.0 };
                 let output_start = unique + 500_000;
-                let arrival =
-                    Arrival { request, prompt: &prompt, output_start, output_tokens: output, salt: 0, rank };
+                let arrival = Arrival {
+                    request,
+                    prompt: &prompt,
+                    output_start,
+                    output_tokens: output,
+                    salt: 0,
+                    rank,
+                    leg: Leg::Whole,
+                    entry: Entry::New,
+                };
                 self.live.insert(request);
                 self.prompts.insert(request, shared + own);
                 self.engine.handle(now, Input::Arrive(arrival)).expect("a new number");
@@ -380,7 +388,7 @@ impl World {
                     count_seen("awaited", 1);
                     self.awaited.insert(transfer);
                 }
-                Command::PollAgain => {}
+                Command::FetchContext(_) | Command::PollAgain => {}
             }
             self.read_facts()?;
         }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value, json};
-use tierscope_engine::{Arrival, Command, Engine, Fact, Input, InputError, Rank, Row, Sampled};
+use tierscope_engine::{Arrival, Command, Engine, Entry, Fact, Input, InputError, Leg, Rank, Row, Sampled};
 use tierscope_units::{PassId, RequestId, SimTime, SlotId, TokenRun};
 
 use crate::config;
@@ -195,6 +195,8 @@ impl<'a> Replay<'a> {
                     sent: SimTime::from_ns((sent * 1e6) as u64),
                     tie: ties[index],
                 },
+                leg: Leg::Whole,
+                entry: Entry::New,
             };
             self.engine.handle(now, Input::Arrive(arrival)).expect("each request arrives once");
             added.push(r["id"].clone());
@@ -378,7 +380,11 @@ impl Changes {
 fn pass_of(command: Command) -> Option<PassId> {
     match command {
         Command::StartPass(plan) => Some(plan.pass),
-        Command::PollAgain | Command::StartCopy(_) | Command::CancelCopy(_) | Command::AwaitCopy(_) => None,
+        Command::PollAgain
+        | Command::StartCopy(_)
+        | Command::CancelCopy(_)
+        | Command::AwaitCopy(_)
+        | Command::FetchContext(_) => None,
     }
 }
 

@@ -74,6 +74,8 @@ impl Case {
             output_tokens: 1,
             salt: 0,
             rank: Rank::default(),
+            leg: crate::Leg::Whole,
+            entry: crate::Entry::New,
         };
         engine.handle(SimTime::ZERO, Input::Arrive(arrival)).expect("the first request arrives once");
         let live = engine.requests.find(REQUEST).expect("one block fits");

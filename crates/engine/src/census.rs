@@ -2,6 +2,7 @@
 
 use tierscope_units::{PassId, RequestId, WorkerId};
 
+use crate::input::Leg;
 use crate::lower::Dependency;
 use crate::machine::Engine;
 use crate::request::Phase;
@@ -79,7 +80,7 @@ pub(crate) fn take(engine: &Engine) -> Vec<CensusRow> {
             Phase::Preempted => CensusPhase::Preempted,
             Phase::Loading if r.load.outstanding > 0 => CensusPhase::Loading,
             Phase::Loading => CensusPhase::Loaded,
-            Phase::Running if r.output_tokens() == 0 => CensusPhase::Prefill,
+            Phase::Running if r.output_here() == 0 && r.leg != Leg::Decode => CensusPhase::Prefill,
             Phase::Running => CensusPhase::Decode,
         };
         Some(CensusRow {

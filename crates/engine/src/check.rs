@@ -20,13 +20,13 @@ impl Engine {
                 refs[slot.index()] += 1;
             }
         }
-        for slot in self.leases.slots() {
+        for slot in self.leases.slots().chain(self.held_for_handoffs()) {
             refs[slot.index()] += 1;
         }
         for (index, (slot, &held)) in self.pool.slots.iter().zip(&refs).enumerate() {
             if slot.refs != held {
                 return Err(format!(
-                    "slot {index} counts {} references, requests and leases hold {held}",
+                    "slot {index} counts {} references, requests, leases and handoffs hold {held}",
                     slot.refs
                 ));
             }

@@ -1,6 +1,6 @@
 //! What the machine wants done.
 
-use tierscope_units::{PassId, TransferId, WorkerId};
+use tierscope_units::{PassId, RequestId, TransferId, WorkerId};
 
 use crate::lower::Lane;
 
@@ -15,6 +15,8 @@ pub enum Command {
     CancelCopy(TransferId),
     /// The pass that is started next begins only when this copy, which was started before, has ended.
     AwaitCopy(TransferId),
+    /// A request has slots for its context, which is elsewhere: answered by [`crate::Input::ContextArrived`].
+    FetchContext(ContextPlan),
     /// The attempt to schedule gave no pass but changed the state (a request that runs had to give way to
     /// nobody's gain): poll again at this instant. At most once for each running request (rule R2).
     PollAgain,
@@ -33,6 +35,17 @@ pub struct CopyPlan {
     pub blocks: u32,
     /// Attempts that failed before.
     pub attempt: u32,
+}
+
+/// Context that a request wants from another worker (rule H1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContextPlan {
+    /// The request.
+    pub request: RequestId,
+    /// Blocks of its prompt that are here already.
+    pub hit_blocks: u32,
+    /// Blocks that are not; the last one may be partial.
+    pub missing_blocks: u32,
 }
 
 /// What a pass computes, as far as its duration depends on it.

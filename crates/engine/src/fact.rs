@@ -4,10 +4,14 @@
 //! [`FactLog::blocks`]. The log is drained by its reader after every input: nothing is kept unless somebody
 //! keeps it.
 
+mod fleet;
+
 use crate::lower::{Cause, Lane, Tier};
 use tierscope_units::{
     ClaimId, PassId, RequestId, SequenceHash, SimTime, SlotId, TransferId, TxnId, WorkerId,
 };
+
+pub use fleet::{HandoffFact, HandoffFailure, HandoffPhase, MessageKind, RouteFact, WorkerState};
 
 /// Something that is now so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +118,24 @@ pub enum Fact {
     Finished { request: RequestId, output_tokens: u32 },
     /// A request was cancelled; everything it held is released.
     Cancelled { request: RequestId, output_tokens: u32 },
+    /// A prompt is computed, and its blocks are held for the worker that goes on with it (rule H1).
+    SourceHeld { request: RequestId, blocks: BlockList },
+    /// The blocks that were held for a handoff are free.
+    SourceReleased { request: RequestId, released: u32 },
+    /// Slots for a prompt that was computed elsewhere are reserved (rules H1, T7): not matchable.
+    DestinationReserved { request: RequestId, hit_blocks: u32, reserved_blocks: u32 },
+    /// A request's context has come, and is matchable; or it has not, and is computed here.
+    ContextArrived { request: RequestId, end: Result<(), CopyFailure> },
+    /// A request whose context came from elsewhere entered the running batch.
+    Joined { request: RequestId, context_tokens: u32 },
+    /// A request left this worker unfinished, with everything that it held.
+    Withdrawn { request: RequestId, released: u32 },
+    /// The router has decided, or could not.
+    Route(RouteFact),
+    /// A handoff is one step on.
+    Handoff(HandoffFact),
+    /// A worker comes or goes.
+    Worker { worker: WorkerId, state: WorkerState },
 }
 
 /// Tokens of an admission that came from below G1; they are among its cached tokens.
@@ -304,6 +326,8 @@ pub struct FactLog {
     arena: Vec<BlockRef>,
     /// Facts that were cleared.
     published: u64,
+    /// Whose facts these are; `None` is what belongs to no worker alone.
+    worker: Option<WorkerId>,
 }
 
 impl FactLog {
@@ -315,6 +339,17 @@ impl FactLog {
     /// The blocks of a list.
     pub fn blocks(&self, list: BlockList) -> &[BlockRef] {
         &self.arena[list.start as usize..][..list.len as usize]
+    }
+
+    /// An empty log of a worker's facts, or of those that belong to none alone.
+    pub(crate) fn of(worker: Option<WorkerId>) -> Self {
+        Self { worker, ..Self::default() }
+    }
+
+    /// The worker of several whose facts these are: slots, passes and transactions are numbered by it. `None` for facts
+    /// that belong to none alone, and for those of a machine that is the only one.
+    pub fn worker(&self) -> Option<WorkerId> {
+        self.worker
     }
 
     /// Whether nothing is logged.

@@ -53,6 +53,18 @@ pub enum Input<'a> {
         /// The lane.
         lane: Lane,
     },
+    /// A request's context has come from the worker that computed it, or will not come (rule H1). What did not come is
+    /// computed here.
+    ContextArrived {
+        /// The request; it has its slots.
+        request: RequestId,
+        /// How the move ended.
+        end: Result<(), CopyFailure>,
+    },
+    /// A handoff is over: the blocks that were held for it are free (rule H1). Told twice, it means nothing.
+    ReleaseSource(RequestId),
+    /// A request leaves this worker, which gives back everything that it holds; it may go on elsewhere.
+    Withdraw(RequestId),
     /// All cached content is dropped (vLLM's `reset_prefix_cache`): only when nothing is in use, or when the
     /// running requests are preempted for it.
     ResetPrefixCache {
@@ -85,6 +97,39 @@ pub struct Arrival<'a> {
     pub salt: u64,
     /// Its place under the priority policy.
     pub rank: Rank,
+    /// Which part of its life it spends here.
+    pub leg: Leg,
+    /// Whether it was elsewhere before.
+    pub entry: Entry,
+}
+
+/// Which part of a request's life a worker sees (rule H1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Leg {
+    /// All of it: prefill and decode. A handoff whose two sides are one worker.
+    #[default]
+    Whole,
+    /// The prompt is computed; its blocks are held until [`Input::ReleaseSource`]. The one token that comes of it is
+    /// nobody's: the decode worker samples it again, as under vLLM.
+    Prefill,
+    /// The prompt's context comes from elsewhere: slots are reserved for all of it ([`crate::Command::FetchContext`]),
+    /// and what lies in them is [`Input::ContextArrived`].
+    Decode,
+}
+
+/// Whether a request was elsewhere before it came to a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Entry {
+    /// It is new.
+    #[default]
+    New,
+    /// It has been announced: [`crate::Fact::Arrived`] is not said again.
+    Announced,
+    /// Its worker was lost. Output tokens that it had are the end of its prompt; its admission is a readmission.
+    Moved {
+        /// Those tokens.
+        produced_tokens: u32,
+    },
 }
 
 /// The order of the priority policy: lower comes first.

@@ -18,6 +18,7 @@ pub mod command;
 pub mod config;
 mod connector;
 pub mod fact;
+pub mod fleet;
 pub mod input;
 mod lease;
 mod line;
@@ -26,21 +27,26 @@ mod machine;
 mod request;
 pub mod router;
 mod schedule;
+mod source;
 mod view;
 pub mod vllm;
 
 pub use block::{BlockPool, SlotState};
 pub use census::{CensusPhase, CensusRow, Reason, Wait, Wakeup};
-pub use command::{Command, CopyPlan, PassPlan};
+pub use command::{Command, ContextPlan, CopyPlan, PassPlan};
 pub use config::{
     Acquisition, Admission, DraftMethod, EngineConfig, EvictionPolicy, Fidelity, HashDeletion,
     SchedulingPolicy, Speculation, Victim,
 };
 pub use fact::{
-    BlockList, BlockRef, Caller, CopyEnd, CopyFailure, Fact, FactLog, Loaded, Occupancy, PassStart, Prepared,
-    Rejection,
+    BlockList, BlockRef, Caller, CopyEnd, CopyFailure, Fact, FactLog, HandoffFact, HandoffFailure,
+    HandoffPhase, Loaded, MessageKind, Occupancy, PassStart, Prepared, Rejection, RouteFact, WorkerState,
 };
-pub use input::{Arrival, Input, Purpose, Rank, Sampled};
+pub use fleet::{
+    Fleet, FleetCommand, FleetConfig, FleetError, FleetInput, FleetWait, HandoffBytes, HandoffConfig,
+    HandoffCopy, HandoffOrder, Message, Role, TRANSFERS_PER_WORKER, WORKERS_MAX, WorkerChange,
+};
+pub use input::{Arrival, Entry, Input, Leg, Purpose, Rank, Sampled};
 pub use lower::config::{
     ChunkEviction, CopyEstimate, Filter, Flavour, Holds, LaneConfig, Load, OnboardGate, Pressure, Store,
     TierConfig, TiersConfig, VllmConfig, Waiters,

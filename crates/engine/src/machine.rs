@@ -6,17 +6,17 @@
 //! - [`Engine::next_wake`]: when does the machine want to be asked again, if nothing else happens?
 //! - getters, and [`Engine::facts`] with [`Engine::clear_facts`]: what is now so.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use tierscope_units::{ClaimId, PassId, RequestId, SimTime, SlotId, TransferId, TxnId, WorkerId};
 
 use crate::block::BlockPool;
 use crate::block::transaction::Hits;
 use crate::claim::{Claim, Claims};
-use crate::command::Command;
+use crate::command::{Command, ContextPlan};
 use crate::config::{EngineConfig, Fidelity};
 use crate::fact::{BlockRef, Caller, Fact, FactLog, Rejection};
-use crate::input::{Arrival, Input, Purpose, Rank};
+use crate::input::{Arrival, Entry, Input, Purpose, Rank};
 use crate::lease::Leases;
 use crate::line::Line;
 use crate::lower::{FoundBelow, Lane, Lower, MachineId};
@@ -42,7 +42,7 @@ pub struct Engine {
     pub(crate) in_flight: VecDeque<Batch>,
     pub(crate) pace: PrefillPace,
     pub(crate) next_pass: PassId,
-    txns: u64,
+    pub(crate) txns: u64,
     /// Whether anything happened since the last attempt that scheduled nothing (rule R2).
     pub(crate) stirred: bool,
     /// Whether it has nothing more to say about what it was told (rule R1).
@@ -57,6 +57,10 @@ pub struct Engine {
     /// Cancelled requests whose slots are still written into.
     pub(crate) doomed: u32,
     pub(crate) claims: Claims,
+    /// Blocks of computed prompts that are held for other workers (rule H1).
+    pub(crate) sources: BTreeMap<RequestId, Vec<SlotId>>,
+    /// Requests that have slots for a context that is elsewhere, and have not said so.
+    pub(crate) to_fetch: VecDeque<ContextPlan>,
     pub(crate) scratch: Scratch,
     pub(crate) facts: FactLog,
     #[cfg(debug_assertions)]
@@ -90,6 +94,8 @@ pub enum InputError {
     UnservableClaim(ClaimId),
     /// Nothing is reserved under this number.
     NotReserved(ClaimId),
+    /// No context of this request is on its way.
+    StaleContext(RequestId),
     /// The prefix cache cannot be dropped while blocks are in use. Preemptions asked for have happened.
     CacheInUse,
     /// No tier is at the other end of this lane.
@@ -113,6 +119,7 @@ impl std::fmt::Display for InputError {
             Self::NotReserved(id) => {
                 write!(f, "{id:?} holds nothing: claims end once, in activation or abandonment")
             }
+            Self::StaleContext(id) => write!(f, "no context of {id:?} is on its way: it arrives once"),
             Self::LaneUnavailable(lane) => write!(f, "{} leads to no tier of this machine", lane.name()),
             Self::LaneClosed(lane) => write!(f, "{} was closed before: a lane is closed once", lane.name()),
             Self::CacheInUse => write!(f, "blocks are in use: the prefix cache can be dropped when none is"),
@@ -131,12 +138,25 @@ impl Engine {
     /// A worker with an empty pool, by a name that its caller knows it by: settlement tokens of machines with other
     /// names are refused.
     pub fn named(config: EngineConfig, machine: MachineId) -> Self {
+        Self::numbered(config, machine, (WorkerId(0), 0))
+    }
+
+    /// One worker of several: its facts are marked with its number. Its transfers are numbered from `first_transfer`
+    /// on, so that no two workers share one.
+    pub(crate) fn one_of_several(config: EngineConfig, worker: WorkerId, first_transfer: u64) -> Self {
+        let mut engine = Self::numbered(config, MachineId(u64::from(worker.0)), (worker, first_transfer));
+        engine.facts = FactLog::of(Some(worker));
+        engine
+    }
+
+    fn numbered(config: EngineConfig, machine: MachineId, (worker, first_transfer): (WorkerId, u64)) -> Self {
         let watermark_blocks = (config.watermark * f64::from(config.g1_blocks)) as u32;
-        let lower = config.tiers.as_ref().map(|tiers| Box::new(Lower::new(tiers, config.g1_blocks)));
+        let lower =
+            config.tiers.as_ref().map(|tiers| Box::new(Lower::new(tiers, config.g1_blocks, first_transfer)));
         let holding = Line::new(config.policy);
         Self {
             machine,
-            worker: WorkerId(0),
+            worker,
             watermark_blocks,
             pool: BlockPool::new(config.g1_blocks, config.prefix_caching, config.eviction),
             requests: Requests::default(),
@@ -157,6 +177,8 @@ impl Engine {
             leases: Leases::default(),
             doomed: 0,
             claims: Claims::default(),
+            sources: BTreeMap::new(),
+            to_fetch: VecDeque::new(),
             scratch: Scratch::default(),
             facts: FactLog::default(),
             #[cfg(debug_assertions)]
@@ -169,6 +191,13 @@ impl Engine {
         match input {
             Input::Arrive(arrival) => self.arrive(now, &arrival)?,
             Input::Cancel(request) => self.cancel(now, request)?,
+            Input::Withdraw(request) => self.withdraw(now, request),
+            Input::ReleaseSource(request) => self.release_source(now, request),
+            Input::ContextArrived { request, end } => {
+                if !self.context_arrived(now, request, end) {
+                    return Err(InputError::StaleContext(request));
+                }
+            }
             Input::PassEnded { pass, sampled } => {
                 if self.in_flight.front().is_none_or(|batch| batch.pass != pass) {
                     return Err(InputError::StalePass(pass));
@@ -217,6 +246,9 @@ impl Engine {
     fn next_command(&mut self, now: SimTime) -> Option<Command> {
         let most = if self.config.async_scheduling { 2 } else { 1 };
         loop {
+            if let Some(plan) = self.to_fetch.pop_front() {
+                return Some(Command::FetchContext(plan));
+            }
             if let Some(command) = self.poll_copies(now) {
                 return Some(command);
             }
@@ -240,6 +272,9 @@ impl Engine {
             self.stirred = draft.preempted || draft.stores;
             if self.stirred {
                 return Some(self.after_errands(now, Command::PollAgain));
+            }
+            if !self.to_fetch.is_empty() {
+                continue;
             }
             // An attempt that set off copies hands them out; one that gains room by that tries once more.
             if !self.lower.as_deref().is_some_and(|lower| lower.stirred || lower.has_errands()) {
@@ -286,14 +321,23 @@ impl Engine {
 
     fn arrive(&mut self, now: SimTime, arrival: &Arrival<'_>) -> Result<(), InputError> {
         let request = arrival.request;
-        if self.requests.has_arrived(request) || request == NOBODY {
+        let again = match arrival.entry {
+            Entry::New => self.requests.has_arrived(request),
+            // It may come back to a worker where it was before.
+            Entry::Announced | Entry::Moved { .. } => {
+                self.requests.find(request).is_some() || self.sources.contains_key(&request)
+            }
+        };
+        if again || request == NOBODY {
             return Err(InputError::DuplicateRequest(request));
         }
         self.requests.mark_arrived(request);
         let prompt: u64 = arrival.prompt.iter().map(|run| u64::from(run.len)).sum();
         let shown = u32::try_from(prompt).unwrap_or(u32::MAX);
-        self.facts
-            .push(now, Fact::Arrived { request, prompt_tokens: shown, output_tokens: arrival.output_tokens });
+        if arrival.entry == Entry::New {
+            let output_tokens = arrival.output_tokens;
+            self.facts.push(now, Fact::Arrived { request, prompt_tokens: shown, output_tokens });
+        }
         if let Err(reason) = self.servable(prompt, arrival.output_tokens) {
             self.facts.push(now, Fact::Rejected { request, reason });
             return Ok(());
@@ -309,7 +353,7 @@ impl Engine {
     }
 
     /// Whether the request can ever be served; if not, the numbers that show it (rule S4).
-    fn servable(&self, prompt: u64, output: u32) -> Result<(), Rejection> {
+    pub(crate) fn servable(&self, prompt: u64, output: u32) -> Result<(), Rejection> {
         let max_model_len = self.config.max_model_len;
         if prompt == 0 || output == 0 {
             return Err(Rejection::Empty);
@@ -354,11 +398,20 @@ impl Engine {
                 false => Err(InputError::UnknownRequest(request)),
             };
         };
-        let r = self.requests.get(live);
-        if r.load.doomed {
+        if self.requests.get(live).load.doomed {
             return Ok(());
         }
-        let (output_tokens, phase, rank) = (r.output_tokens(), r.phase, r.rank);
+        let output_tokens = self.requests.get(live).output_tokens();
+        self.leave(live);
+        self.facts.push(now, Fact::Cancelled { request, output_tokens });
+        self.give_up(now, live);
+        Ok(())
+    }
+
+    /// Takes a request out of the batch or the line that it is in, for good.
+    pub(crate) fn leave(&mut self, live: Live) {
+        let r = self.requests.get(live);
+        let (phase, rank) = (r.phase, r.rank);
         match phase {
             Phase::Running => self.running.retain(|&other| other != live),
             Phase::Waiting | Phase::Preempted => self.leave_line(live, rank),
@@ -370,15 +423,16 @@ impl Engine {
         if self.lower.is_some() {
             self.connector_ended(live, true);
         }
+    }
+
+    /// Frees what a request holds that has left its line: at once, or when what is written into its slots has ended.
+    pub(crate) fn give_up(&mut self, now: SimTime, live: Live) {
         if self.requests.get(live).load.outstanding > 0 || self.is_loading_within_pass(live) {
-            self.facts.push(now, Fact::Cancelled { request, output_tokens });
             self.doom(now, live);
-            return Ok(());
+        } else {
+            self.release_blocks(live);
+            self.requests.remove(live);
         }
-        self.release_blocks(live);
-        self.requests.remove(live);
-        self.facts.push(now, Fact::Cancelled { request, output_tokens });
-        Ok(())
     }
 
     /// Takes a request out of the line for good.

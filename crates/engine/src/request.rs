@@ -1,9 +1,11 @@
 //! Live requests: a slab of reused entries, so that nothing is allocated per token or per request in the
 //! steady state.
 
+use std::collections::BTreeMap;
+
 use tierscope_units::{Idx, RequestId, SequenceHash, SlotId, TokenRun};
 
-use crate::input::{Arrival, Rank};
+use crate::input::{Arrival, Entry, Leg, Rank};
 use crate::lower::{Dependency, LoadState};
 
 /// Where a request is in its life.
@@ -19,9 +21,22 @@ pub(crate) enum Phase {
     Preempted,
 }
 
+/// Where the context of a request is that was computed elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) enum Context {
+    /// Nowhere else: it is computed here, or found below.
+    #[default]
+    Own,
+    /// Elsewhere; slots are still to be reserved for it.
+    Elsewhere,
+    /// On its way into slots that are reserved.
+    OnItsWay,
+    /// Here; the request has not run yet.
+    Here,
+}
+
 /// Index of a live request in the slab.
 pub(crate) type Live = u32;
-const NOT_LIVE: u32 = u32::MAX;
 /// The id of an entry that nobody uses. No request has it: the last number is refused at arrival.
 pub(crate) const NOBODY: RequestId = RequestId(u32::MAX);
 
@@ -61,6 +76,10 @@ pub(crate) struct Request {
     pub(crate) load_tiers: Vec<u8>,
     /// What it loads from below.
     pub(crate) load: LoadState,
+    pub(crate) leg: Leg,
+    pub(crate) context: Context,
+    /// Output tokens that it had elsewhere; they are the end of its prompt.
+    pub(crate) produced: u32,
     /// The number of known tokens at which the request is done.
     pub(crate) tokens_max: u32,
     /// Prompt tokens and most output tokens: what the scheduler knows of the end beforehand.
@@ -76,8 +95,13 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Output tokens so far.
+    /// Output tokens so far, here and elsewhere.
     pub(crate) fn output_tokens(&self) -> u32 {
+        self.produced + self.output_here()
+    }
+
+    /// Output tokens that this worker made.
+    pub(crate) fn output_here(&self) -> u32 {
         self.tokens - self.prompt_tokens
     }
 }
@@ -99,11 +123,17 @@ pub(crate) struct Content {
 
 impl Content {
     fn reset(&mut self, arrival: &Arrival<'_>) {
-        self.runs.clear();
-        self.runs.extend_from_slice(arrival.prompt);
+        self.begin(arrival.prompt, SequenceHash::root(arrival.salt));
         self.output_start = arrival.output_start;
+    }
+
+    /// The content of a prompt alone.
+    pub(crate) fn begin(&mut self, prompt: &[TokenRun], root: SequenceHash) {
+        self.runs.clear();
+        self.runs.extend_from_slice(prompt);
+        self.output_start = 0;
         self.end_of_sequence = NO_END;
-        self.root = SequenceHash::root(arrival.salt);
+        self.root = root;
         self.hashes.clear();
         self.run = 0;
         self.offset = 0;
@@ -213,27 +243,29 @@ impl Iterator for Pieces<'_> {
 pub(crate) struct Requests {
     entries: Vec<Request>,
     vacant: Vec<Live>,
-    /// By request id: its entry, or [`NOT_LIVE`] when it has not arrived or has ended.
-    live: Vec<Live>,
-    arrived: Vec<bool>,
+    /// The entries of live requests: one worker of many sees few of all numbers.
+    live: BTreeMap<RequestId, Live>,
+    /// Who has arrived: a bit for each number.
+    arrived: Vec<u64>,
 }
 
 impl Requests {
     /// Whether a request of this id has ever arrived.
     pub(crate) fn has_arrived(&self, id: RequestId) -> bool {
-        self.arrived.get(id.index()).copied().unwrap_or(false)
+        let word = self.arrived.get(id.index() / 64).copied().unwrap_or(0);
+        word >> (id.index() % 64) & 1 == 1
     }
 
     pub(crate) fn mark_arrived(&mut self, id: RequestId) {
-        if self.arrived.len() <= id.index() {
-            self.arrived.resize(id.index() + 1, false);
-            self.live.resize(id.index() + 1, NOT_LIVE);
+        let word = id.index() / 64;
+        if self.arrived.len() <= word {
+            self.arrived.resize(word + 1, 0);
         }
-        self.arrived[id.index()] = true;
+        self.arrived[word] |= 1 << (id.index() % 64);
     }
 
     pub(crate) fn find(&self, id: RequestId) -> Option<Live> {
-        self.live.get(id.index()).copied().filter(|&live| live != NOT_LIVE)
+        self.live.get(&id).copied()
     }
 
     pub(crate) fn get(&self, live: Live) -> &Request {
@@ -246,7 +278,7 @@ impl Requests {
 
     /// The ids of all live requests, in order.
     pub(crate) fn ids(&self) -> impl Iterator<Item = RequestId> {
-        (0..).zip(&self.live).filter(|&(_, &live)| live != NOT_LIVE).map(|(id, _)| RequestId(id))
+        self.live.keys().copied()
     }
 
     pub(crate) fn live_count(&self) -> usize {
@@ -255,7 +287,7 @@ impl Requests {
 
     /// Roughly the memory of all entries, in bytes.
     pub(crate) fn state_bytes(&self) -> usize {
-        self.entries.len() * size_of::<Request>() + self.live.len() * 5
+        self.entries.len() * size_of::<Request>() + self.arrived.len() * 8
     }
 
     pub(crate) fn insert(
@@ -289,13 +321,20 @@ impl Requests {
         r.computes_all = false;
         r.load_tiers.clear();
         r.load = LoadState::default();
+        r.leg = arrival.leg;
+        r.context = if arrival.leg == Leg::Decode { Context::Elsewhere } else { Context::Own };
+        r.produced = 0;
+        if let Entry::Moved { produced_tokens } = arrival.entry {
+            r.produced = produced_tokens;
+            r.was_preempted = true;
+        }
         r.tokens_max = tokens_max;
         r.limit_tokens = prompt_tokens.saturating_add(arrival.output_tokens);
         r.room = 0;
         r.next_full = block;
         r.high_water = 0;
         r.content.reset(arrival);
-        self.live[arrival.request.index()] = at;
+        self.live.insert(arrival.request, at);
         at
     }
 
@@ -303,7 +342,7 @@ impl Requests {
     pub(crate) fn remove(&mut self, live: Live) {
         let r = &mut self.entries[live as usize];
         assert!(r.blocks.is_empty(), "{:?} ends and still holds blocks", r.id);
-        self.live[r.id.index()] = NOT_LIVE;
+        self.live.remove(&r.id);
         r.id = NOBODY;
         self.vacant.push(live);
     }
@@ -331,6 +370,9 @@ impl Request {
             computes_all: false,
             load_tiers: Vec::new(),
             load: LoadState::default(),
+            leg: Leg::Whole,
+            context: Context::Own,
+            produced: 0,
             tokens_max: 0,
             limit_tokens: 0,
             room: 0,
@@ -357,6 +399,8 @@ mod tests {
             output_tokens: 1,
             salt: 0,
             rank: Rank::default(),
+            leg: Leg::Whole,
+            entry: Entry::New,
         };
         let mut content = Content::default();
         content.reset(&arrival);

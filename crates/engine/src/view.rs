@@ -1,13 +1,13 @@
 //! What is now so: the machine's getters.
 
-use tierscope_units::{Digest, Digester, PassId, RequestId, SlotId};
+use tierscope_units::{Digest, Digester, PassId, RequestId, SequenceHash, SlotId};
 
 use crate::block::BlockPool;
 use crate::census::{self, CensusRow, Wait};
 use crate::config::EngineConfig;
 use crate::connector::Connector;
 use crate::fact::{FactLog, Occupancy};
-use crate::lower::{CopyView, Lane, LaneSnapshot, Lower, Tier};
+use crate::lower::{CopyView, Found, Lane, LaneSnapshot, Lower, Tier};
 use crate::machine::Engine;
 use crate::request::Live;
 use crate::schedule::Row;
@@ -90,6 +90,39 @@ impl Engine {
             Tier::G1 => Some(&self.pool),
             lower => self.lower.as_deref()?.tier(lower).map(|tier| &tier.pool),
         }
+    }
+
+    /// Whether content can be matched in a tier.
+    pub(crate) fn has_resident(&self, tier: Tier, hash: SequenceHash) -> bool {
+        match tier {
+            Tier::G1 => self.pool.lookup(hash).is_some(),
+            lower => self
+                .lower
+                .as_deref()
+                .and_then(|machine| machine.tier(lower))
+                .is_some_and(|tier| matches!(tier.find(hash), Found::Resident(_))),
+        }
+    }
+
+    /// Content that can be matched in a tier, slot by slot.
+    pub(crate) fn resident(&self, tier: Tier) -> impl Iterator<Item = SequenceHash> {
+        let pool = self.tier(tier);
+        let slots = (0..pool.map_or(0, BlockPool::capacity)).map(SlotId);
+        slots
+            .filter_map(move |slot| pool.and_then(|pool| pool.slot_hash(slot)))
+            .filter(move |&hash| self.has_resident(tier, hash))
+    }
+
+    /// The number of the next transfer.
+    pub(crate) fn next_transfer(&self) -> u64 {
+        let connector = self.connector().map_or(0, |connector| connector.created);
+        self.copies_queued().max(connector)
+    }
+
+    /// Goes on with the numbers of a worker that was here before: none is given twice.
+    pub(crate) fn number_on_from(&mut self, before: &Self) {
+        self.next_pass = before.next_pass;
+        self.txns = before.txns;
     }
 
     /// Batches that are queued or under way, in the order of their numbers.

@@ -15,6 +15,7 @@
 //! Deliberately absent: allocation. A run of an hour passes some ten million blocks through here.
 
 mod below;
+pub(crate) mod fleet;
 
 use tierscope_engine::{BlockList, Caller, Fact, FactLog, PassStart, Prepared, Rejection};
 use tierscope_units::{Digester, SimTime};
@@ -22,7 +23,8 @@ use tierscope_units::{Digester, SimTime};
 /// Version of the format; part of every head word.
 pub const VERSION: u64 = 1;
 
-/// Kinds of record: one for each kind of fact, and one for what an admission owes to tiers below G1. A number is
+/// Kinds of record: one for each kind of fact, one for what an admission owes to tiers below G1, and one where the facts
+/// of another worker begin. A number is
 /// never used again for something else; 18 and 19 were the offloads of a time before there were lanes.
 #[derive(Clone, Copy)]
 enum Tag {
@@ -62,6 +64,19 @@ enum Tag {
     CopyFlushed = 36,
     Leased = 40,
     LeaseEnded = 41,
+    Turn = 50,
+    SourceHeld = 51,
+    SourceReleased = 52,
+    DestinationReserved = 53,
+    ContextArrived = 54,
+    Joined = 55,
+    Withdrawn = 56,
+    Routed = 57,
+    HeldAtRouter = 58,
+    HandoffReached = 59,
+    HandoffCopy = 60,
+    MessageIgnored = 61,
+    Worker = 62,
 }
 
 /// Appends the words of one fact.
@@ -98,6 +113,13 @@ pub fn encode(at: SimTime, fact: &Fact, log: &FactLog, out: &mut Digester) {
         | Fact::ClaimBlocked { .. }
         | Fact::ClaimActivated { .. }
         | Fact::ClaimAbandoned { .. } => claim(at, fact, log, out),
+        Fact::SourceHeld { .. }
+        | Fact::SourceReleased { .. }
+        | Fact::DestinationReserved { .. }
+        | Fact::ContextArrived { .. }
+        | Fact::Joined { .. }
+        | Fact::Withdrawn { .. } => fleet::side(at, fact, log, out),
+        Fact::Route(_) | Fact::Handoff(_) | Fact::Worker { .. } => fleet::between(at, fact, out),
         Fact::Admitted { request, cached_tokens, loaded, readmission } => {
             out.words(&[head(Tag::Admitted, request.0), at, pair(cached_tokens, u32::from(readmission))]);
             below::loaded(at, request.0, loaded, out);

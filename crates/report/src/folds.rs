@@ -1,7 +1,7 @@
 //! The one thing a run feeds: every fact once, in order.
 
 use tierscope_engine::{Fact, FactLog, Occupancy};
-use tierscope_units::{Digest, Digester, SimTime};
+use tierscope_units::{Digest, Digester, SimTime, WorkerId};
 
 use crate::below::Below;
 use crate::infinite::InfiniteCache;
@@ -76,6 +76,8 @@ pub struct Folds {
     pub(crate) requests: Requests,
     pub(crate) sums: Sums,
     pub(crate) below: Below,
+    /// Whose facts were read last.
+    worker: Option<WorkerId>,
     digester: Digester,
     occupancies: Occupancies,
 }
@@ -88,6 +90,7 @@ impl Folds {
             requests: Requests::new(setup.requests),
             sums: Sums::default(),
             below: Below::default(),
+            worker: None,
             digester: Digester::default(),
             occupancies: Occupancies::default(),
         }
@@ -95,6 +98,10 @@ impl Folds {
 
     /// Reads all facts of a log. The caller clears it.
     pub fn take(&mut self, log: &FactLog) {
+        if self.worker != log.worker() {
+            self.worker = log.worker();
+            canonical::fleet::turn(self.worker, &mut self.digester);
+        }
         for (at, fact) in log.iter() {
             self.take_fact(at, fact, log);
         }

@@ -7,6 +7,7 @@
 //! Deliberately absent: a reader, and `serde` (the shape is fixed, and a run writes millions of lines).
 
 mod below;
+mod fleet;
 
 use std::fmt::Write;
 
@@ -19,6 +20,11 @@ use crate::rejection;
 pub fn write_fact(out: &mut String, at: SimTime, fact: &Fact, log: &FactLog) {
     let mut line = Line { out, log };
     line.open(kind(fact), at);
+    // Facts of passes name their worker themselves.
+    let names_worker = matches!(fact, Fact::PassStarted(_) | Fact::PassEnded { .. });
+    if let Some(worker) = log.worker().filter(|_| !names_worker) {
+        line.number("worker", worker.0);
+    }
     match *fact {
         Fact::Arrived { request, prompt_tokens, output_tokens } => {
             line.number("request", request.0);
@@ -61,6 +67,13 @@ pub fn write_fact(out: &mut String, at: SimTime, fact: &Fact, log: &FactLog) {
         | Fact::Leased { .. }
         | Fact::LeaseEnded { .. }
         | Fact::WaitsForCopy { .. } => line.load(fact),
+        Fact::SourceHeld { .. }
+        | Fact::SourceReleased { .. }
+        | Fact::DestinationReserved { .. }
+        | Fact::ContextArrived { .. }
+        | Fact::Joined { .. }
+        | Fact::Withdrawn { .. } => line.side(fact),
+        Fact::Route(_) | Fact::Handoff(_) | Fact::Worker { .. } => line.between(fact),
         Fact::Admitted { request, cached_tokens, loaded, readmission } => {
             line.number("request", request.0);
             line.number("cached_tokens", cached_tokens);
@@ -125,6 +138,7 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::SecondToken { .. } => "second_token",
         Fact::Finished { .. } => "finished",
         Fact::Cancelled { .. } => "cancelled",
+        fact => fleet::kind(fact),
     }
 }
 

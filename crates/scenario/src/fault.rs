@@ -3,7 +3,10 @@
 use tierscope_units::{SimTime, Span};
 
 /// How many lanes there are: the range of [`FaultSpec::lane`].
-pub const LANES: usize = 6;
+pub const LANES: usize = 7;
+
+/// The lane of handoffs from worker to worker, behind those between tiers.
+pub const HANDOFF_LANE: u8 = 6;
 
 /// The time that a copy takes, in thousandths of what it takes without a fault.
 pub const AS_EVER_MILLI: u32 = 1000;

@@ -17,6 +17,7 @@ mod decode;
 pub mod expand;
 pub mod expectation;
 pub mod fault;
+pub mod fleet;
 pub mod hardware;
 pub mod interconnect;
 pub mod limit;

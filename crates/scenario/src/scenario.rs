@@ -5,6 +5,7 @@ use tierscope_units::{RequestId, Span, TokenRun};
 
 use crate::expectation::Expectation;
 use crate::fault::FaultSpec;
+use crate::fleet::FleetSpec;
 use crate::hardware::Hardware;
 use crate::interconnect::Links;
 use crate::timing::Timing;
@@ -24,6 +25,8 @@ pub struct Scenario {
     /// Share of drafts that the model accepts, each behind accepted ones; without meaning unless the engine
     /// speculates.
     pub draft_acceptance: f64,
+    /// Several workers; `None` is one, without a router.
+    pub fleet: Option<FleetSpec>,
     /// The links between tiers; without meaning unless the engine has tiers.
     pub links: Links,
     /// What goes wrong on them.

@@ -16,6 +16,7 @@ mod expect;
 mod fault;
 mod keyframes;
 mod link;
+mod messages;
 mod progress;
 mod queue;
 mod run;

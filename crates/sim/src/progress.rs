@@ -54,6 +54,11 @@ impl Circles {
         }
     }
 
+    /// Whether somebody was preempted since it was looked at last.
+    pub(crate) fn wants_a_look(&self) -> bool {
+        self.preempted
+    }
+
     /// The machine has nothing more to do at this instant, or at this turn of it.
     pub(crate) fn look_at(&mut self, engine: &Engine, outside: Outside) {
         if !std::mem::take(&mut self.preempted) {

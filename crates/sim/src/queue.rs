@@ -1,17 +1,26 @@
 //! What will happen, in one order: time, then rank, then the order of scheduling.
 //!
 //! Ranks follow vLLM's step: the output of a pass is applied, then the ends of copies are reported (which the links
-//! know), then requests arrive, then cancellations are heard, and only then the next pass is scheduled.
+//! know), then workers come and go and messages between them come, then requests arrive, then cancellations are
+//! heard, and only then the next pass is scheduled.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tierscope_units::{PassId, RequestId, SimTime};
+use tierscope_engine::{Message, WorkerChange};
+use tierscope_units::{PassId, RequestId, SimTime, WorkerId};
 
 /// Something that will happen. The order of the variants is their rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
-    PassEnds(PassId),
+    /// A pass of a worker, which may have been lost since and started anew: `life` counts its lives.
+    PassEnds {
+        worker: WorkerId,
+        life: u32,
+        pass: PassId,
+    },
+    Changes(WorkerId, WorkerChange),
+    Message(Message),
     Arrives(RequestId),
     Cancels(RequestId),
 }
@@ -19,12 +28,17 @@ pub(crate) enum Event {
 impl Event {
     fn rank(self) -> u8 {
         match self {
-            Self::PassEnds(_) => 0,
-            Self::Arrives(_) => 2,
-            Self::Cancels(_) => 3,
+            Self::PassEnds { .. } => 0,
+            Self::Changes(..) => 1,
+            Self::Message(_) => 2,
+            Self::Arrives(_) => ARRIVES,
+            Self::Cancels(_) => 4,
         }
     }
 }
+
+/// The rank of arrivals.
+const ARRIVES: u8 = 3;
 
 /// The event queue.
 #[derive(Clone, Debug, Default)]
@@ -54,13 +68,22 @@ impl Queue {
 
     /// Whether a pass ends at `now`: it comes before everything else.
     pub(crate) fn pass_ends_at(&self, now: SimTime) -> bool {
-        let first = self.heap.peek().map(|Reverse((at, _, _, event))| (*at, *event));
-        matches!(first, Some((at, Event::PassEnds(_))) if at <= now)
+        self.rank_at(now) == Some(0)
     }
 
-    /// Whether something is to come from outside: an arrival or a cancellation.
+    /// Whether something is due at `now` that comes before arrivals.
+    pub(crate) fn precedes_arrivals_at(&self, now: SimTime) -> bool {
+        self.rank_at(now).is_some_and(|rank| rank < ARRIVES)
+    }
+
+    fn rank_at(&self, now: SimTime) -> Option<u8> {
+        let &Reverse((at, rank, ..)) = self.heap.peek()?;
+        (at <= now).then_some(rank)
+    }
+
+    /// Whether something is to come from outside: an arrival, a cancellation, a worker.
     pub(crate) fn has_news(&self) -> bool {
-        self.heap.iter().any(|Reverse((.., event))| !matches!(event, Event::PassEnds(_)))
+        self.heap.iter().any(|Reverse((.., event))| !matches!(event, Event::PassEnds { .. }))
     }
 
     /// Every event to come, in order.
@@ -84,12 +107,15 @@ mod tests {
         queue.push(early, Event::Cancels(RequestId(1)));
         queue.push(early, Event::Arrives(RequestId(7)));
         queue.push(early, Event::Arrives(RequestId(3)));
-        queue.push(early, Event::PassEnds(PassId(9)));
+        let pass_ends = Event::PassEnds { worker: WorkerId(0), life: 0, pass: PassId(9) };
+        queue.push(early, pass_ends);
+        queue.push(early, Event::Changes(WorkerId(2), WorkerChange::Lose));
         let order: Vec<Event> = std::iter::from_fn(|| queue.pop_at(early)).collect();
         assert_eq!(
             order,
             [
-                Event::PassEnds(PassId(9)),
+                pass_ends,
+                Event::Changes(WorkerId(2), WorkerChange::Lose),
                 Event::Arrives(RequestId(7)),
                 Event::Arrives(RequestId(3)),
                 Event::Cancels(RequestId(1)),

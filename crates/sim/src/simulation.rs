@@ -1,17 +1,20 @@
 //! The loop: apply what happens at an instant until nothing is left to do at it, then jump to the next
 //! (rule R1).
 
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use std::collections::{BTreeSet, VecDeque};
-
-use tierscope_engine::{Arrival, Command, Engine, Fact, FactLog, Input, PassPlan, Rank};
+use tierscope_engine::{
+    Arrival, Command, Engine, Entry, Fact, FactLog, Fleet, FleetCommand, FleetInput, Input, Leg, Message,
+    PassPlan, Rank,
+};
 use tierscope_scenario::{Scenario, Timing, Workload};
-use tierscope_units::{Idx, RequestId, SimTime, Span, TransferId};
+use tierscope_units::{Idx, RandomStream, RequestId, SimTime, Span, TransferId, WorkerId};
 
 use crate::acceptance::Acceptance;
-use crate::copies::{Copies, LinkUse};
+use crate::copies::{Copies, Ended, LinkUse};
 use crate::error::RunError;
+use crate::messages::Messages;
 use crate::progress::{Circles, Outside};
 use crate::queue::{Event, Queue};
 use crate::source::Source;
@@ -20,23 +23,58 @@ use crate::timing;
 /// A run at an instant. Cloning one forks it.
 #[derive(Clone)]
 pub struct Simulation {
-    engine: Engine,
+    fleet: Fleet,
     queue: Queue,
     source: Source,
     workload: Arc<Workload>,
     timing: Arc<Timing>,
     acceptance: Option<Acceptance>,
     copies: Copies,
+    messages: Messages,
+    /// Numbers for the router's draws.
+    draws: RandomStream,
+    machines: Vec<Machine>,
+    now: SimTime,
+    seen: Seen,
+}
+
+/// What the world knows of a worker.
+#[derive(Clone, Default)]
+struct Machine {
     /// Copies that have to end before the passes that are held begin, in order.
     awaited: BTreeSet<TransferId>,
     held_passes: VecDeque<PassPlan>,
-    now: SimTime,
-    /// When the worker is done with the passes that were started.
+    /// When it is done with the passes that were started.
     busy_until: SimTime,
-    circles: Circles,
+    /// How often it was lost: passes of former lives do not end.
+    life: u32,
+    /// Passes under way or held.
+    passes: u32,
+}
+
+/// What is read off the facts as they are shown.
+#[derive(Clone)]
+struct Seen {
+    /// By worker.
+    circles: Vec<Circles>,
     ended: u32,
     /// Requests that ended at this instant and whose followers are not started yet.
     just_ended: Vec<RequestId>,
+}
+
+impl Seen {
+    fn look_at(&mut self, log: &FactLog) {
+        let circles = &mut self.circles[log.worker().map_or(0, Idx::index)];
+        for (_, fact) in log.iter() {
+            circles.note(fact);
+            if let Fact::Finished { request, .. }
+            | Fact::Rejected { request, .. }
+            | Fact::Cancelled { request, .. } = fact
+            {
+                self.just_ended.push(*request);
+            }
+        }
+    }
 }
 
 /// What became of one instant.
@@ -64,21 +102,25 @@ pub struct Progress {
 impl Simulation {
     /// A run before its first instant.
     pub fn new(scenario: &Scenario, workload: Arc<Workload>) -> Self {
+        let fleet = Fleet::new(scenario.fleet_config());
+        let workers = fleet.workers().len();
+        let mut queue = Queue::default();
+        for change in scenario.fleet.iter().flat_map(|fleet| &fleet.changes) {
+            queue.push(SimTime::from_ns(change.at.as_ns()), Event::Changes(change.worker, change.change));
+        }
         Self {
-            engine: Engine::new(scenario.engine.clone()),
-            queue: Queue::default(),
+            fleet,
+            queue,
             source: Source::new(workload.clone()),
             timing: Arc::new(scenario.timing.clone()),
             workload,
             acceptance: Acceptance::of(scenario),
             copies: Copies::new(scenario),
-            awaited: BTreeSet::new(),
-            held_passes: VecDeque::new(),
+            messages: Messages::of(scenario.fleet.as_ref()),
+            draws: RandomStream::named(scenario.seed, "router"),
+            machines: vec![Machine::default(); workers],
             now: SimTime::ZERO,
-            busy_until: SimTime::ZERO,
-            circles: Circles::default(),
-            ended: 0,
-            just_ended: Vec::new(),
+            seen: Seen { circles: vec![Circles::default(); workers], ended: 0, just_ended: Vec::new() },
         }
         .with_loop_started()
     }
@@ -97,9 +139,14 @@ impl Simulation {
         self.now
     }
 
-    /// The machine.
+    /// All workers, with what is between them.
+    pub fn fleet(&self) -> &Fleet {
+        &self.fleet
+    }
+
+    /// The first worker: the only one, where there are not several.
     pub fn engine(&self) -> &Engine {
-        &self.engine
+        self.fleet.worker(WorkerId(0))
     }
 
     /// The workload.
@@ -109,17 +156,17 @@ impl Simulation {
 
     /// How far the run is.
     pub fn progress(&self) -> Progress {
-        Progress { ended: self.ended, total: self.workload.requests.len() as u32, now: self.now }
+        Progress { ended: self.seen.ended, total: self.workload.requests.len() as u32, now: self.now }
     }
 
     /// Roughly the memory that a copy of this state takes, in bytes.
     pub(crate) fn state_bytes(&self) -> usize {
-        self.engine.state_bytes() + size_of::<Self>()
+        self.fleet.state_bytes() + size_of::<Self>()
     }
 
     /// Whether requests preempt each other, or themselves, without anybody's progress (rule R2).
     pub fn is_going_in_circles(&self) -> bool {
-        self.circles.are_endless()
+        self.seen.circles.iter().any(Circles::are_endless)
     }
 
     /// Whether something is still to come that does not follow from the machine's own state: requests, cancellations,
@@ -127,7 +174,8 @@ impl Simulation {
     fn may_change(&self) -> bool {
         self.source.next_time().is_some()
             || self.queue.has_news()
-            || self.engine.has_leases()
+            || self.fleet.workers().any(Engine::has_leases)
+            || self.fleet.is_between()
             || self.copies.may_change(self.now)
     }
 
@@ -140,14 +188,14 @@ impl Simulation {
             self.queue.next_time(),
             self.source.next_time(),
             self.copies.next_time(),
-            self.engine.next_wake(),
+            self.fleet.next_wake(),
         ];
         // What was due in the past is due now.
         times.into_iter().flatten().min().map(|next| next.max(self.now))
     }
 
-    /// How the links are used: PCIe, disk, object store.
-    pub fn links(&self) -> [LinkUse; 3] {
+    /// How the links are used: each worker's PCIe, each host's disk, the object store, those of handoffs.
+    pub fn links(&self) -> Vec<LinkUse> {
         self.copies.use_of_links()
     }
 
@@ -155,7 +203,7 @@ impl Simulation {
     pub fn arrivals_to_come(&self) -> impl Iterator<Item = (SimTime, RequestId)> {
         self.queue.iter().filter_map(|(at, event)| match event {
             Event::Arrives(request) => Some((at, request)),
-            Event::PassEnds(_) | Event::Cancels(_) => None,
+            _ => None,
         })
     }
 
@@ -179,36 +227,74 @@ impl Simulation {
         };
         self.now = now;
         loop {
-            while self.apply_next()? {
-                self.show_facts(&mut sink);
+            while self.apply_next(&mut sink)? {
                 self.start_followers()?;
             }
-            while let Some(command) = self.engine.poll_command(now) {
+            while let Some(command) = self.poll(&mut sink) {
                 self.obey(command)?;
             }
-            self.show_facts(&mut sink);
-            let outside = Outside { now, may_change: self.may_change() };
-            self.circles.look_at(&self.engine, outside);
+            self.start_followers()?;
+            self.look_for_circles();
             if self.next_time() != Some(now) || self.is_going_in_circles() {
                 return Ok(Step::Advanced);
             }
         }
     }
 
-    /// Applies the next thing at this instant: passes end first, then copies, then requests arrive, then
-    /// cancellations are heard.
-    fn apply_next(&mut self) -> Result<bool, RunError> {
+    /// The fleet's next command. What is shown is counted.
+    fn poll(&mut self, sink: &mut impl FnMut(&FactLog)) -> Option<FleetCommand> {
+        let seen = &mut self.seen;
+        self.fleet.poll_command(self.now, &mut |log| {
+            seen.look_at(log);
+            sink(log);
+        })
+    }
+
+    fn tell(&mut self, input: FleetInput<'_>, sink: &mut impl FnMut(&FactLog)) {
+        let seen = &mut self.seen;
+        self.fleet
+            .handle(self.now, input, &mut |log| {
+                seen.look_at(log);
+                sink(log);
+            })
+            .expect("the world reports what it was asked for, once");
+    }
+
+    /// Whether a worker is where it was before, after preemptions.
+    fn look_for_circles(&mut self) {
+        if !self.seen.circles.iter().any(Circles::wants_a_look) {
+            return;
+        }
+        let may_change = self.may_change();
+        let busy = self.machines.iter().filter(|machine| machine.passes > 0).count();
+        for (at, circles) in self.seen.circles.iter_mut().enumerate() {
+            let others_move = busy > usize::from(self.machines[at].passes > 0);
+            let outside = Outside { now: self.now, may_change: may_change || others_move };
+            circles.look_at(self.fleet.worker(WorkerId(at as u16)), outside);
+        }
+    }
+
+    /// Applies the next thing at this instant: passes end first, then copies, then workers come and go and messages
+    /// come, then requests arrive, then cancellations are heard.
+    fn apply_next(&mut self, sink: &mut impl FnMut(&FactLog)) -> Result<bool, RunError> {
         if !self.queue.pass_ends_at(self.now)
-            && let Some((transfer, end)) = self.copies.pop_at(self.now)
+            && let Some(ended) = self.copies.pop_at(self.now)
         {
-            self.engine
-                .handle(self.now, Input::TransferEnded { transfer, end })
-                .expect("the world reports what the engine asked for, once");
-            self.release_pass(transfer)?;
+            match ended {
+                Ended::Copy(worker, transfer, end) => {
+                    let input = Input::TransferEnded { transfer, end };
+                    self.tell(FleetInput::Worker { worker, input }, sink);
+                    self.release_pass(worker, transfer)?;
+                }
+                Ended::Handoff(copy, end) => {
+                    let (request, handoff, generation) = (copy.request, copy.handoff, copy.generation);
+                    self.tell(FleetInput::HandoffCopyEnded { request, handoff, generation, end }, sink);
+                }
+            }
             return Ok(true);
         }
         match self.pop_event() {
-            Some(event) => self.apply(event).map(|()| true),
+            Some(event) => self.apply(event, sink).map(|()| true),
             None => Ok(false),
         }
     }
@@ -216,66 +302,120 @@ impl Simulation {
     fn pop_event(&mut self) -> Option<Event> {
         if let Some(at) = self.source.next_time()
             && at <= self.now
-            && !self.queue.pass_ends_at(self.now)
+            && !self.queue.precedes_arrivals_at(self.now)
         {
             return self.source.pop_at(self.now).map(Event::Arrives);
         }
         self.queue.pop_at(self.now)
     }
 
-    fn apply(&mut self, event: Event) -> Result<(), RunError> {
-        let now = self.now;
-        let input = match event {
-            Event::PassEnds(pass) => {
-                let rows = self.engine.rows_of(pass);
+    fn apply(&mut self, event: Event, sink: &mut impl FnMut(&FactLog)) -> Result<(), RunError> {
+        match event {
+            Event::PassEnds { worker, life, pass } if self.machines[worker.index()].life == life => {
+                self.machines[worker.index()].passes -= 1;
+                let rows = self.fleet.worker(worker).rows_of(pass);
                 let sampled = self.acceptance.as_mut().map_or(&[][..], |model| model.sample(rows));
-                Input::PassEnded { pass, sampled }
+                let input = FleetInput::Worker { worker, input: Input::PassEnded { pass, sampled } };
+                let seen = &mut self.seen;
+                self.fleet
+                    .handle(self.now, input, &mut |log| {
+                        seen.look_at(log);
+                        sink(log);
+                    })
+                    .expect("the world reports what it was asked for, once");
+                self.copies.pass_ended(self.now, worker, pass);
             }
-            Event::Cancels(request) => Input::Cancel(request),
-            Event::Arrives(request) => {
-                let plan = &self.workload.requests[request.index()];
-                if let Some(span) = plan.cancel_after {
-                    let at = now.checked_add(span).ok_or(RunError::ArrivalPastEndOfTime(request))?;
-                    self.queue.push(at, Event::Cancels(request));
-                }
-                Input::Arrive(Arrival {
-                    request,
-                    prompt: &self.workload.runs[plan.runs.start as usize..plan.runs.end as usize],
-                    output_start: plan.output_start,
-                    output_tokens: plan.output_tokens,
-                    salt: plan.salt,
-                    rank: Rank { priority: plan.priority, sent: now, tie: request.0 },
-                })
+            // Its worker was lost meanwhile.
+            Event::PassEnds { .. } => {}
+            Event::Changes(worker, change) => {
+                let seen = &mut self.seen;
+                // A worker that is not there cannot go; whoever wrote the scenario was told so.
+                let _told = self.fleet.handle(self.now, FleetInput::Change { worker, change }, &mut |log| {
+                    seen.look_at(log);
+                    sink(log);
+                });
             }
-        };
-        self.engine.handle(now, input).expect("the world reports what the engine asked for, once");
+            Event::Message(message) => self.tell(FleetInput::Message(message), sink),
+            Event::Cancels(request) => self.tell(FleetInput::Cancel(request), sink),
+            Event::Arrives(request) => self.arrive(request, sink)?,
+        }
         Ok(())
     }
 
-    fn obey(&mut self, command: Command) -> Result<(), RunError> {
+    fn arrive(&mut self, request: RequestId, sink: &mut impl FnMut(&FactLog)) -> Result<(), RunError> {
+        let now = self.now;
+        let workload = self.workload.clone();
+        let plan = &workload.requests[request.index()];
+        if let Some(span) = plan.cancel_after {
+            let at = now.checked_add(span).ok_or(RunError::ArrivalPastEndOfTime(request))?;
+            self.queue.push(at, Event::Cancels(request));
+        }
+        let arrival = Arrival {
+            request,
+            prompt: workload.prompt(plan),
+            output_start: plan.output_start,
+            output_tokens: plan.output_tokens,
+            salt: plan.salt,
+            rank: Rank { priority: plan.priority, sent: now, tie: request.0 },
+            leg: Leg::Whole,
+            entry: Entry::New,
+        };
+        let draw = if self.machines.len() > 1 { self.draws.word() } else { 0 };
+        self.tell(FleetInput::Arrive { arrival, draw }, sink);
+        Ok(())
+    }
+
+    fn obey(&mut self, command: FleetCommand) -> Result<(), RunError> {
         match command {
-            Command::StartPass(plan) if self.awaited.is_empty() => return self.start_pass(plan),
-            Command::StartPass(plan) => self.held_passes.push_back(plan),
+            FleetCommand::Worker { worker, command } => return self.obey_worker(worker, command),
+            FleetCommand::Send(message) => self.send(message),
+            FleetCommand::StartHandoffCopy(copy) => self.copies.start_handoff(self.now, copy),
+            FleetCommand::CancelHandoffCopy { handoff } => self.copies.cancel_handoff(self.now, handoff),
+            FleetCommand::Forget(worker) => {
+                self.copies.forget(self.now, worker);
+                let machine = &mut self.machines[worker.index()];
+                *machine = Machine { life: machine.life + 1, ..Machine::default() };
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, message: Message) {
+        for at in self.messages.send(self.now, &message).into_iter().flatten() {
+            self.queue.push(at, Event::Message(message));
+        }
+    }
+
+    fn obey_worker(&mut self, worker: WorkerId, command: Command) -> Result<(), RunError> {
+        let machine = &mut self.machines[worker.index()];
+        match command {
+            Command::StartPass(plan) => {
+                machine.passes += 1;
+                if machine.awaited.is_empty() {
+                    return self.start_pass(plan);
+                }
+                machine.held_passes.push_back(plan);
+            }
             Command::StartCopy(plan) => self.copies.start(self.now, &plan),
             Command::CancelCopy(transfer) => {
                 self.copies.cancel(self.now, transfer);
-                return self.release_pass(transfer);
+                return self.release_pass(worker, transfer);
             }
             Command::AwaitCopy(transfer) => {
                 if self.copies.is_under_way(transfer) {
-                    self.awaited.insert(transfer);
+                    machine.awaited.insert(transfer);
                 }
             }
-            Command::PollAgain => {}
+            Command::FetchContext(_) | Command::PollAgain => {}
         }
         Ok(())
     }
 
     /// A copy is over: the passes that waited for it begin, if they wait for nothing else.
-    fn release_pass(&mut self, transfer: TransferId) -> Result<(), RunError> {
-        self.awaited.remove(&transfer);
-        while self.awaited.is_empty()
-            && let Some(plan) = self.held_passes.pop_front()
+    fn release_pass(&mut self, worker: WorkerId, transfer: TransferId) -> Result<(), RunError> {
+        self.machines[worker.index()].awaited.remove(&transfer);
+        while self.machines[worker.index()].awaited.is_empty()
+            && let Some(plan) = self.machines[worker.index()].held_passes.pop_front()
         {
             self.start_pass(plan)?;
         }
@@ -283,41 +423,25 @@ impl Simulation {
     }
 
     fn start_pass(&mut self, plan: PassPlan) -> Result<(), RunError> {
+        let (worker, pass) = (plan.worker, plan.pass);
+        let machine = &mut self.machines[worker.index()];
         // Under asynchronous scheduling a pass is handed over while another runs; it begins when that ends.
-        let begins = self.now.max(self.busy_until);
+        let begins = self.now.max(machine.busy_until);
         let ends = timing::duration(&self.timing, &plan).and_then(|span| begins.checked_add(span));
-        let ends = ends.ok_or(RunError::PassPastEndOfTime(plan.pass))?;
-        self.busy_until = ends;
-        self.queue.push(ends, Event::PassEnds(plan.pass));
+        let ends = ends.ok_or(RunError::PassPastEndOfTime(pass))?;
+        machine.busy_until = ends;
+        self.queue.push(ends, Event::PassEnds { worker, life: machine.life, pass });
         Ok(())
-    }
-
-    fn show_facts(&mut self, sink: &mut impl FnMut(&FactLog)) {
-        let log = self.engine.facts();
-        if log.is_empty() {
-            return;
-        }
-        for (_, fact) in log.iter() {
-            self.circles.note(fact);
-            if let Fact::Finished { request, .. }
-            | Fact::Rejected { request, .. }
-            | Fact::Cancelled { request, .. } = fact
-            {
-                self.just_ended.push(*request);
-            }
-        }
-        sink(log);
-        self.engine.clear_facts();
     }
 
     /// Starts what waited for the requests that just ended.
     fn start_followers(&mut self) -> Result<(), RunError> {
-        if self.just_ended.is_empty() {
+        if self.seen.just_ended.is_empty() {
             return Ok(());
         }
         let mut started: Vec<(RequestId, Span)> = Vec::new();
-        for request in std::mem::take(&mut self.just_ended) {
-            self.ended += 1;
+        for request in std::mem::take(&mut self.seen.just_ended) {
+            self.seen.ended += 1;
             started.extend(self.source.ended(request));
         }
         started.extend(self.source.fill_loop());

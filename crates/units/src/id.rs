@@ -49,4 +49,6 @@ ids! {
     ClaimId(u64) "claim";
     /// A G1 transaction (rule T1), numbered from 0.
     TxnId(u64) "txn";
+    /// A handoff of a prefill's KV to a decode worker (rule H1), numbered from 0.
+    HandoffId(u64) "handoff";
 }

@@ -15,7 +15,7 @@ pub mod size;
 pub mod time;
 
 pub use digest::{Digest, Digester};
-pub use id::{ClaimId, Idx, PassId, RequestId, SlotId, TransferId, TxnId, WorkerId};
+pub use id::{ClaimId, HandoffId, Idx, PassId, RequestId, SlotId, TransferId, TxnId, WorkerId};
 pub use random::RandomStream;
 pub use sequence::{SequenceHash, TokenRun};
 pub use size::Bytes;

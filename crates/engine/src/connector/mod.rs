@@ -42,7 +42,7 @@ pub(crate) struct Connector {
     pub(crate) manager: OffloadManager,
     /// Copies that have not ended, the oldest first.
     jobs: BTreeMap<TransferId, Job>,
-    created: u64,
+    pub(crate) created: u64,
     /// By [`Live`].
     mine: Vec<Mine>,
     /// How many copies of a request have not ended: of live requests, and of ended ones.
@@ -82,7 +82,7 @@ struct Attempt {
 
 impl Connector {
     /// The connector, where the flavour has one.
-    pub(crate) fn new(tiers: &TiersConfig) -> Option<Box<Self>> {
+    pub(crate) fn new(tiers: &TiersConfig, first_transfer: u64) -> Option<Box<Self>> {
         let Flavour::Vllm(config) = tiers.flavour else { return None };
         let manager = OffloadManager::new(ManagerConfig {
             chunks: tiers.g2.blocks / config.blocks_per_chunk.max(1),
@@ -94,7 +94,7 @@ impl Connector {
             config,
             manager,
             jobs: BTreeMap::new(),
-            created: 0,
+            created: first_transfer,
             mine: Vec::new(),
             open: BTreeMap::new(),
             carriers: BTreeMap::new(),

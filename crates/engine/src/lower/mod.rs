@@ -70,7 +70,7 @@ pub(crate) struct Lower {
 }
 
 impl Lower {
-    pub(crate) fn new(config: &TiersConfig, g1_blocks: u32) -> Self {
+    pub(crate) fn new(config: &TiersConfig, g1_blocks: u32, first_transfer: u64) -> Self {
         let by_frequency =
             config.lanes.iter().any(|lane| matches!(lane.filter, Filter::PresenceFrequency(_)));
         let tiers = match config.flavour {
@@ -78,12 +78,12 @@ impl Lower {
             Flavour::Vllm(_) => [None; Tier::COUNT - 1],
         };
         Self {
-            connector: Connector::new(config),
+            connector: Connector::new(config, first_transfer),
             tiers: [(tiers[0], true), (tiers[1], false), (tiers[2], false)]
                 .map(|(tier, carries)| tier.map(|tier| LowerTier::new(tier, carries))),
             lanes: config.lanes.map(LaneState::new),
             batches: Batches::default(),
-            started: 0,
+            started: first_transfer,
             spare: Vec::new(),
             completions: 0,
             timers: BTreeSet::new(),

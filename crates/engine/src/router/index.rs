@@ -51,6 +51,11 @@ impl Index {
         Self { hosts, nodes: Vec::new(), heads: vec![NONE; 64], vacant: Vec::new(), wide }
     }
 
+    /// Roughly the memory of a copy, in bytes.
+    pub(super) fn state_bytes(&self) -> usize {
+        self.nodes.len() * size_of::<Node>() + self.heads.len() * size_of::<u32>()
+    }
+
     /// Words for one bit of each worker.
     pub(super) fn words(&self) -> usize {
         self.wide.words()

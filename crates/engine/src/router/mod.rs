@@ -192,6 +192,11 @@ impl Router {
         self.reach_of(worker.0, hashes)
     }
 
+    /// Roughly the memory of a copy, in bytes.
+    pub(crate) fn state_bytes(&self) -> usize {
+        self.index.state_bytes() + self.costs.len() * 24
+    }
+
     fn advance(&mut self, now: SimTime) -> SimTime {
         self.now = self.now.max(now);
         self.now

@@ -10,7 +10,7 @@ use crate::fact::{Caller, Fact, Loaded};
 use crate::lower::config::OnboardGate;
 use crate::lower::{Dependency, Plan};
 use crate::machine::Engine;
-use crate::request::{Live, Phase, Request};
+use crate::request::{Context, Live, Phase, Request};
 
 /// What became of the next in line.
 pub(super) enum Tried {
@@ -105,6 +105,9 @@ impl Engine {
         let cached_tokens = self.found_tokens(live);
         let known = self.requests.get(live).tokens;
         let prefix = Prefix { cached_tokens, sync_blocks: 0, known };
+        if self.requests.get(live).context == Context::Elsewhere {
+            return self.try_reserve_destination(now, live);
+        }
         if self.lower.is_some() && self.connector().is_some() {
             return self.try_admit_connected(now, live, prefix, draft);
         }
@@ -133,8 +136,7 @@ impl Engine {
 
     /// Reserves slots for `blocks` blocks that lie below, behind the hits, and starts to load them (rule T7).
     fn try_load(&mut self, now: SimTime, live: Live, blocks: u32) -> Tried {
-        let seats = (self.running.len() + self.holders().count()) as u32;
-        if seats >= self.config.max_num_active_seqs.unwrap_or(self.config.max_num_seqs) {
+        if !self.has_seat() {
             return Tried::Refused;
         }
         let hits = self.scratch.hits.slots.len() as u32;
@@ -172,6 +174,12 @@ impl Engine {
         Tried::Admitted
     }
 
+    /// Whether one more request may hold blocks and wait: it will run beside those that do.
+    pub(super) fn has_seat(&self) -> bool {
+        let seats = (self.running.len() + self.holders().count()) as u32;
+        seats < self.config.max_num_active_seqs.unwrap_or(self.config.max_num_seqs)
+    }
+
     /// Requests that hold blocks and wait, those that this scan has passed over among them.
     fn holders(&self) -> impl Iterator<Item = Live> {
         let passed_over = self.scratch.passed_over.iter().copied();
@@ -180,7 +188,7 @@ impl Engine {
 
     /// Blocks that prompts under way, running or loading, still need: who reserves beside them leaves these free,
     /// so that each of them can end (as vLLM does).
-    fn still_needed(&self) -> u32 {
+    pub(super) fn still_needed(&self) -> u32 {
         let block = self.config.block_size_tokens;
         let spare = self.spare_tokens();
         let running = self.running.iter().copied().filter(|&live| self.requests.get(live).prefill_chunk);
@@ -334,13 +342,19 @@ impl Engine {
         let r = self.requests.get_mut(live);
         let readmission = r.was_preempted;
         let loaded = loaded(r);
+        let joins = std::mem::take(&mut r.context) == Context::Here;
         self.deferred -= u32::from(r.deferred);
         r.deferred = false;
         r.phase = Phase::Running;
         r.computed = cached_tokens;
         // A whole prompt that was loaded is registered already, and its last token is computed again.
         r.next_full = r.next_full.max((cached_tokens / block + 1) * block);
-        self.facts.push(now, Fact::Admitted { request: r.id, cached_tokens, loaded, readmission });
+        let request = r.id;
+        let admitted = match joins {
+            true => Fact::Joined { request, context_tokens: cached_tokens },
+            false => Fact::Admitted { request, cached_tokens, loaded, readmission },
+        };
+        self.facts.push(now, admitted);
         true
     }
 
@@ -373,7 +387,7 @@ impl Engine {
     }
 
     /// Only where what the head needs does not depend on the budget of the pass.
-    fn remember_refusal(&mut self, live: Live, hits: u32) {
+    pub(super) fn remember_refusal(&mut self, live: Live, hits: u32) {
         let budget = self.connector().is_some_and(|connector| connector.config.sync_load_budget_tokens > 0);
         if self.config.admission != Admission::FullPrompt || self.config.speculation.is_some() || budget {
             return;

@@ -5,7 +5,7 @@ use tierscope_units::SimTime;
 use super::{Batch, Row};
 use crate::config::Fidelity;
 use crate::fact::Fact;
-use crate::input::Sampled;
+use crate::input::{Leg, Sampled};
 use crate::machine::Engine;
 use crate::request::{Live, NOBODY, Phase};
 
@@ -74,7 +74,7 @@ impl Engine {
         if done && !stale {
             r.computed -= given - kept;
         }
-        let before = r.output_tokens();
+        let (before, elsewhere) = (r.output_here(), r.produced);
         r.tokens += kept;
         if kept == stop {
             r.content.end_at(before + kept - 1);
@@ -85,12 +85,12 @@ impl Engine {
         }
         let verified = r.computed.saturating_sub(r.in_flight);
         let late = !stale && was_running && (had_placeholders || self.config.speculation.is_some());
-        self.log_tokens(now, row, before, before + kept);
+        self.log_tokens(now, row, elsewhere + before, elsewhere + before + kept);
         if late {
             self.register_full(now, row.live, verified);
         }
         if done {
-            self.finish(now, row, before + kept);
+            self.finish(now, row, elsewhere + before + kept);
         } else if row.drafts > 0 && self.config.fidelity == Fidelity::Mended {
             self.return_unused(row.live);
         }
@@ -126,6 +126,10 @@ impl Engine {
 
     fn log_tokens(&mut self, now: SimTime, row: &Row, before: u32, after: u32) {
         let request = row.request;
+        // What a prefill worker samples is nobody's.
+        if self.requests.get(row.live).leg == Leg::Prefill {
+            return;
+        }
         if before == 0 {
             self.facts.push(now, Fact::FirstToken { request });
         }
@@ -142,6 +146,9 @@ impl Engine {
         }
         if self.lower.is_some() {
             self.connector_ended(row.live, false);
+        }
+        if self.requests.get(row.live).leg == Leg::Prefill {
+            return self.hold_source(now, row.live);
         }
         self.lease_blocks(now, row.live);
         self.release_blocks(row.live);

@@ -8,6 +8,7 @@ mod acquire;
 mod admit;
 mod blocked;
 mod connected;
+mod destination;
 mod finish;
 mod preempt;
 mod reset;

@@ -109,7 +109,7 @@ fn end(end: CopyEnd) -> u32 {
     }
 }
 
-fn failure(failure: CopyFailure) -> u32 {
+pub(super) fn failure(failure: CopyFailure) -> u32 {
     match failure {
         CopyFailure::Executor => 1,
         CopyFailure::Corrupt => 2,

@@ -78,6 +78,7 @@ pub(crate) fn scenario(root: &Node, problems: &Problems<'_>) -> Option<Scenario>
         seed,
         engine,
         draft_acceptance,
+        fleet: None,
         links,
         faults,
         kv_bytes_per_block,

@@ -83,6 +83,8 @@ impl World {
             output_tokens: 1,
             salt: 0,
             rank: Rank::default(),
+            leg: crate::Leg::Whole,
+            entry: crate::Entry::New,
         };
         self.tell(Input::Arrive(arrival));
         request
@@ -104,7 +106,7 @@ impl World {
                     self.awaited.retain(|&other| other != transfer);
                 }
                 Command::AwaitCopy(transfer) => self.awaited.push(transfer),
-                Command::PollAgain => {}
+                Command::FetchContext(_) | Command::PollAgain => {}
             }
         }
     }

@@ -1,0 +1,176 @@
+//! What the fleet reads off its workers' facts: what the router has to know, and what moves a request on.
+
+use tierscope_units::{Idx, PassId, RequestId, SequenceHash, SimTime, WorkerId};
+
+use super::{Fleet, Place, Sink};
+use crate::fact::{BlockList, Fact, FactLog};
+use crate::input::Leg;
+use crate::lower::Tier;
+use crate::machine::Engine;
+use crate::router::{CacheEvent, Publish, Router, Stage};
+
+/// Something that a worker's fact sets off at another worker.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reaction {
+    /// A prompt is computed.
+    Held(RequestId),
+    /// A request has ended.
+    Ended { request: RequestId, cancelled: bool },
+    /// The last part of a prompt is in the pass that begins.
+    LastPart { request: RequestId, worker: WorkerId, pass: PassId },
+}
+
+/// Events of a worker's cache that have not left it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outgoing {
+    hashes: Vec<SequenceHash>,
+    events: Vec<(Tier, bool, u32)>,
+    /// Whether a pass is under way: under [`Publish::PassEnd`] nothing leaves before it ends.
+    in_pass: u32,
+}
+
+impl Fleet {
+    /// Shows a worker's facts, after the fleet has read them.
+    pub(super) fn show(&mut self, now: SimTime, worker: WorkerId, sink: Sink<'_>) {
+        let state = &mut self.workers[worker.index()];
+        let log = state.engine.facts();
+        if log.is_empty() {
+            return;
+        }
+        sink(log);
+        if let Some(router) = &mut self.router {
+            let pipelined = self.config.handoff.pipelined;
+            let mut prefilled: Vec<RequestId> = Vec::new();
+            for (_, fact) in log.iter() {
+                note_cache(&state.engine, fact, &mut state.outgoing);
+                match *fact {
+                    Fact::FirstToken { request } => router.prefilled(now, request),
+                    Fact::Finished { request, .. } | Fact::Rejected { request, .. } => {
+                        self.reactions.push_back(Reaction::Ended { request, cancelled: false });
+                    }
+                    Fact::Cancelled { request, .. } => {
+                        self.reactions.push_back(Reaction::Ended { request, cancelled: true });
+                    }
+                    Fact::SourceHeld { request, .. } => self.reactions.push_back(Reaction::Held(request)),
+                    Fact::Prefilled { request, tokens, computed_before, .. } if pipelined => {
+                        let journey = self.journeys.get(&request);
+                        let whole =
+                            journey.is_some_and(|journey| journey.prompt_tokens == computed_before + tokens);
+                        if whole {
+                            prefilled.push(request);
+                        }
+                    }
+                    Fact::PassStarted(start) => {
+                        let last = prefilled.drain(..).map(|request| {
+                            let pass = start.pass;
+                            Reaction::LastPart { request, worker, pass }
+                        });
+                        self.reactions.extend(last);
+                    }
+                    _ => {}
+                }
+            }
+            state.outgoing.leave(now, worker, router);
+        }
+        state.engine.clear_facts();
+    }
+
+    /// Does what the facts that were shown set off, and what that sets off.
+    pub(super) fn react(&mut self, now: SimTime, sink: Sink<'_>) {
+        while let Some(reaction) = self.reactions.pop_front() {
+            match reaction {
+                Reaction::Held(request) => self.source_held(now, request, sink),
+                Reaction::Ended { request, cancelled } => self.ended(now, request, cancelled, sink),
+                Reaction::LastPart { request, worker, pass } => {
+                    self.last_part(now, request, (worker, pass), sink);
+                }
+            }
+        }
+    }
+
+    /// A worker has finished a request, refused it, or heard that it was cancelled.
+    fn ended(&mut self, now: SimTime, request: RequestId, cancelled: bool, sink: Sink<'_>) {
+        let Some(journey) = self.journeys.get(&request) else { return };
+        let refused = journey.place == Place::Between;
+        if cancelled || refused {
+            self.abandon_handoff(now, request, cancelled, sink);
+        }
+        self.end_journey(now, request);
+    }
+
+    /// The request is over; its entry stays as long as its handoff does.
+    pub(super) fn end_journey(&mut self, now: SimTime, request: RequestId) {
+        if let Some(router) = &mut self.router {
+            router.ended(now, request);
+        }
+        let Some(journey) = self.journeys.get_mut(&request) else { return };
+        journey.place = Place::Ended;
+        if journey.handoff.is_none() {
+            self.journeys.remove(&request);
+        }
+    }
+}
+
+/// Takes down what a fact means for what a worker has.
+fn note_cache(engine: &Engine, fact: &Fact, outgoing: &mut Outgoing) {
+    let log = engine.facts();
+    match *fact {
+        Fact::Stored { blocks, .. } | Fact::ClaimActivated { blocks, .. } => {
+            outgoing.note(log, Tier::G1, blocks);
+        }
+        Fact::Removed { blocks } => outgoing.note_gone(engine, Tier::G1, blocks),
+        Fact::TierStored { tier, blocks } => outgoing.note(log, tier, blocks),
+        Fact::TierRemoved { tier, blocks } => outgoing.note_gone(engine, tier, blocks),
+        Fact::PassStarted(_) => outgoing.in_pass += 1,
+        Fact::PassEnded { .. } => outgoing.in_pass -= 1,
+        _ => {}
+    }
+}
+
+impl Outgoing {
+    fn note(&mut self, log: &FactLog, tier: Tier, blocks: BlockList) {
+        self.events.push((tier, true, blocks.len()));
+        self.hashes.extend(log.blocks(blocks).iter().map(|block| block.hash));
+    }
+
+    /// Slots were emptied. Content that lies in another slot too is not gone.
+    fn note_gone(&mut self, engine: &Engine, tier: Tier, blocks: BlockList) {
+        let before = self.hashes.len();
+        let hashes = engine.facts().blocks(blocks).iter().map(|block| block.hash);
+        self.hashes.extend(hashes.filter(|&hash| !engine.has_resident(tier, hash)));
+        self.events.push((tier, false, (self.hashes.len() - before) as u32));
+    }
+
+    /// The events leave, if they may.
+    fn leave(&mut self, now: SimTime, worker: WorkerId, router: &mut Router) {
+        if self.events.is_empty() {
+            return;
+        }
+        if router.config().publish == Publish::PassEnd && self.in_pass > 0 {
+            return;
+        }
+        let mut from = 0;
+        for &(tier, stored, count) in &self.events {
+            let hashes = &self.hashes[from..][..count as usize];
+            from += count as usize;
+            let event = match stored {
+                true => CacheEvent::Stored { tier, hashes },
+                false => CacheEvent::Removed { tier, hashes },
+            };
+            router.publish(now, worker, event);
+        }
+        self.events.clear();
+        self.hashes.clear();
+    }
+}
+
+impl Leg {
+    /// The part of the router's question that this is.
+    pub(super) fn stage(self) -> Stage {
+        match self {
+            Self::Whole => Stage::Whole,
+            Self::Prefill => Stage::Prefill,
+            Self::Decode => Stage::Decode,
+        }
+    }
+}
