@@ -345,6 +345,7 @@ impl Engine {
         let tokens_max =
             (prompt + u64::from(arrival.output_tokens)).min(u64::from(self.config.max_model_len));
         let live = self.requests.insert(arrival, shown, tokens_max as u32, self.config.block_size_tokens);
+        self.requests.get_mut(live).first_pass = self.next_pass;
         self.waiting.join(live, arrival.rank);
         if self.lower.is_some() {
             self.connector_arrived(live);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use tierscope_units::{Idx, RequestId, SequenceHash, SlotId, TokenRun};
+use tierscope_units::{Idx, PassId, RequestId, SequenceHash, SlotId, TokenRun};
 
 use crate::input::{Arrival, Entry, Leg, Rank};
 use crate::lower::{Dependency, LoadState};
@@ -76,6 +76,8 @@ pub(crate) struct Request {
     pub(crate) load_tiers: Vec<u8>,
     /// What it loads from below.
     pub(crate) load: LoadState,
+    /// The first pass that it may be part of: it may have been here before, and rows of that time are void.
+    pub(crate) first_pass: PassId,
     pub(crate) leg: Leg,
     pub(crate) context: Context,
     /// Output tokens that it had elsewhere; they are the end of its prompt.
@@ -370,6 +372,7 @@ impl Request {
             computes_all: false,
             load_tiers: Vec::new(),
             load: LoadState::default(),
+            first_pass: PassId(0),
             leg: Leg::Whole,
             context: Context::Own,
             produced: 0,

@@ -66,8 +66,16 @@ impl Engine {
     ) -> bool {
         let Some(live) = self.requests.find(request) else { return false };
         let r = self.requests.get_mut(live);
-        if r.context != Context::OnItsWay {
-            return false;
+        match r.context {
+            Context::OnItsWay => {}
+            // It has no slots yet, and need not wait for a context any more.
+            Context::Elsewhere if end.is_err() => {
+                r.context = Context::Own;
+                self.facts.push(now, Fact::ContextArrived { request, end });
+                self.blocked.clear();
+                return true;
+            }
+            _ => return false,
         }
         r.load.outstanding = 0;
         if r.load.doomed {

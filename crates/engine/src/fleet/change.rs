@@ -132,6 +132,10 @@ impl Fleet {
             // The source had only to let go.
             return self.end_handoff(now, request, HandoffPhase::SourceReleased, sink);
         }
+        if place == Place::Ended {
+            // The source holds on until it hears of the end, or its lease is over.
+            return;
+        }
         journey.moved = true;
         if handoff.source != worker && handoff.is_held && source_first {
             return self.replace_destination(now, request, sink);

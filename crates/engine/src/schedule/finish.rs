@@ -23,7 +23,8 @@ impl Engine {
                 stop_after: 0,
                 drafts: self.config.draft_tokens(),
             };
-            finished |= self.finish_row(now, row, sampled.unwrap_or(plain));
+            let is_void = self.requests.get(row.live).first_pass > batch.pass;
+            finished |= !is_void && self.finish_row(now, row, sampled.unwrap_or(plain));
         }
         if finished {
             let requests = &self.requests;
