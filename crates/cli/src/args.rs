@@ -18,6 +18,7 @@ Examples:
   tierscope run conversation_trace.jsonl               a bare trace, with defaults that are named
   tierscope run scenario.toml --set engine.g1_blocks=200 --json report.json
   tierscope test tests/scenarios                       every scenario with its expectations
+  tierscope diff a.toml b.toml --seeds 20              where two runs part, and what that does to the metrics
   tierscope link scenario.toml                         the scenario in one line, to share
 
 Exit codes:
@@ -45,6 +46,21 @@ Examples:
 
 Folders are walked for .toml and .json files in sorted order. The last line is 'N passed, N failed'.";
 
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  tierscope diff scenario.toml scenario.toml --set-b engine.victim=least_computed
+  tierscope diff before.jsonl scenario.toml            a log of `run --events` (.jsonl, .jsonl.gz) and a run
+  tierscope diff a.toml b.toml --seeds 20 --json -     metrics paired over seeds 1 to 20
+  tierscope diff a.toml b.toml --seeds 101..200 --quiet || echo they differ
+
+Numbers that only count things, slots, and the origin of the clock are no differences (docs/COMPARING.md).
+
+Exit codes:
+  0  both mean the same
+  1  they differ
+  2  bad usage or input
+  3  an invariant violated";
+
 const LINK_EXAMPLES: &str = "\
 Examples:
   tierscope link scenario.toml                         prints the link
@@ -65,6 +81,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run scenarios and check their expectations
     Test(TestArgs),
+    /// Compare two runs or fact logs by what they mean
+    Diff(DiffArgs),
     /// Pack a scenario into a link, or unpack one
     Link(LinkArgs),
     /// Print completions for a shell
@@ -116,6 +134,41 @@ pub(crate) struct TestArgs {
     /// Run each scenario N times; differing digests are a failure
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) repeat: u32,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = DIFF_EXAMPLES)]
+pub(crate) struct DiffArgs {
+    /// Scenario (.toml, .json), bare trace, link, or fact log (.jsonl, .jsonl.gz)
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// What it is compared with
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+    /// Change one key of both scenarios; may be repeated, as may the next two
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Change one key of A
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set_a: Vec<String>,
+    /// Change one key of B
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set_b: Vec<String>,
+    /// Change the seed of both
+    #[arg(long, value_name = "N", conflicts_with = "seeds", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub(crate) seed: Option<u64>,
+    /// Pair metrics over seeds 1 to N, or a to b with both ends; facts are compared at the first
+    #[arg(long, value_name = "N|a..b", value_parser = crate::diff::seeds)]
+    pub(crate) seeds: Option<std::ops::RangeInclusive<u64>>,
+    /// Write the comparison as JSON; - is standard output, instead of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Facts to show before and from the first difference on
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(..=1_000))]
+    pub(crate) context: u64,
+    /// Print nothing but what was asked for with other flags, and errors
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Done.
     Done = 0,
-    /// An expectation failed.
+    /// An expectation failed, or two runs that were compared differ.
     ExpectationFailed = 1,
     /// Bad usage or input.
     BadInput = 2,

@@ -20,7 +20,7 @@ pub(crate) fn write(tested: &[Tested]) -> Result<String> {
 
 fn status(verdict: &Verdict) -> TestCaseStatus {
     let (kind, kind_name, text) = match verdict {
-        Verdict::Passed => return TestCaseStatus::success(),
+        Verdict::Passed { .. } => return TestCaseStatus::success(),
         Verdict::Failed(reasons) => (NonSuccessKind::Failure, "expectation", reasons.join("\n")),
         Verdict::Broken(reason) => (NonSuccessKind::Failure, "broken", reason.clone()),
         Verdict::Unreadable(reason) => (NonSuccessKind::Error, "unreadable", reason.clone()),

@@ -1,11 +1,12 @@
 //! The `tierscope` command: scenarios in, reports out.
 //!
-//! Exit codes: 0 done, 1 an expectation failed, 2 bad usage or input, 3 dead end or invariant violated. All
+//! Exit codes: 0 done, 1 an expectation failed or two runs differ, 2 bad usage or input, 3 dead end or invariant violated. All
 //! decisions about blocks and time are made below, in pure crates; here are files, terminals and exit codes.
 //!
 //! Deliberately absent: a second way to do what a scenario says (flags only override its keys).
 
 mod args;
+mod diff;
 mod exit;
 mod input;
 mod interrupt;
@@ -26,12 +27,13 @@ use exit::Exit;
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    if let Command::Run(_) = &args.command {
+    if let Command::Run(_) | Command::Diff(_) = &args.command {
         interrupt::listen();
     }
     let answered = std::panic::catch_unwind(|| match &args.command {
         Command::Run(args) => run::run(args),
         Command::Test(args) => test::test(args),
+        Command::Diff(args) => diff::diff(args),
         Command::Link(args) => link::link(args),
         Command::Completions(args) => shell::completions(args),
         Command::Man => shell::man(),

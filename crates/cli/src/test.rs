@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
-use tierscope_report::Report;
 use tierscope_scenario::{Expectation, Scenario, Workload};
 use tierscope_sim::{Run, RunOptions, RunState, evaluate};
 
@@ -19,8 +18,8 @@ const DEPTH_MAX: usize = 64;
 
 /// What a scenario came to.
 pub(crate) enum Verdict {
-    /// Everything expected is so.
-    Passed,
+    /// Everything expected is so; how often its digest was repeated.
+    Passed { repeated: u32 },
     /// Why not, an entry a reason.
     Failed(Vec<String>),
     /// It ended in a dead end that nobody expected, or broke an invariant.
@@ -48,7 +47,7 @@ pub(crate) fn test(args: &TestArgs) -> Result<Exit> {
     if let Some(path) = &args.junit {
         output::write_file(path, &junit::write(&tested)?)?;
     }
-    let passed = tested.iter().filter(|one| matches!(one.verdict, Verdict::Passed)).count();
+    let passed = tested.iter().filter(|one| matches!(one.verdict, Verdict::Passed { .. })).count();
     output::say(&format!("{passed} passed, {} failed\n", tested.len() - passed))?;
     Ok(exit(&tested))
 }
@@ -70,7 +69,8 @@ fn exit(tested: &[Tested]) -> Exit {
 fn line(one: &Tested) -> String {
     let path = one.path.display();
     match &one.verdict {
-        Verdict::Passed => format!("ok     {path}\n"),
+        Verdict::Passed { repeated: 1 } => format!("ok     {path}\n"),
+        Verdict::Passed { repeated } => format!("ok     {path}: {repeated}/{repeated} equal digests\n"),
         Verdict::Failed(reasons) => format!("FAIL   {path}\n{}", indent(&reasons.join("\n"))),
         Verdict::Broken(reason) => format!("FAIL   {path}\n{}", indent(reason)),
         Verdict::Unreadable(reason) => format!("error  {path}\n{}", indent(reason)),
@@ -98,14 +98,16 @@ fn judge(path: &Path, repeat: u32) -> Verdict {
         .iter()
         .map(|failure| run::failed(&path.display().to_string(), failure))
         .collect();
-    for round in 2..=repeat {
-        reasons.extend(differs(&scenario, &workload, &report, round));
+    let digests = (2..=repeat).map(|_| Ok(play(&scenario, &workload)?.folds().digest().to_string()));
+    if let Some(reason) = repeats(&report.digest, digests) {
+        let parted = crate::diff::first_difference(&scenario, &workload);
+        reasons.push(format!("{reason}\n{}", parted.unwrap_or_else(|error| format!("{error:#}"))));
     }
     let outcome_expected = scenario.expect.iter().any(|expect| matches!(expect, Expectation::Outcome { .. }));
     match (first.state(), outcome_expected) {
         _ if !reasons.is_empty() => Verdict::Failed(reasons),
         (RunState::DeadEnd, false) => Verdict::Broken(run::dead_end(&report)),
-        _ => Verdict::Passed,
+        _ => Verdict::Passed { repeated: repeat },
     }
 }
 
@@ -115,16 +117,21 @@ fn play(scenario: &Scenario, workload: &Arc<Workload>) -> Result<Run> {
     Ok(run)
 }
 
-/// Runs once more; a reason if the digest is another one (rule E3).
-fn differs(scenario: &Scenario, workload: &Arc<Workload>, first: &Report, round: u32) -> Option<String> {
-    match play(scenario, workload) {
-        Ok(run) => {
-            let digest = run.folds().digest().to_string();
-            let reason = || format!("run {round} has digest {digest}, the first had {}", first.digest);
-            (digest != first.digest).then(reason)
+/// A reason if the digests of further runs are not all the first run's (rule E3).
+fn repeats(first: &str, further: impl Iterator<Item = Result<String>>) -> Option<String> {
+    let (mut rounds, mut equal) = (1, 1);
+    let mut odd = None;
+    for digest in further {
+        rounds += 1;
+        match digest {
+            Ok(digest) if digest == first => equal += 1,
+            Ok(digest) => {
+                odd = odd.or(Some(format!("run {rounds} has digest {digest}, the first had {first}")))
+            }
+            Err(error) => odd = odd.or(Some(format!("run {rounds} failed: {error:#}"))),
         }
-        Err(error) => Some(format!("run {round} failed: {error:#}")),
     }
+    odd.map(|odd| format!("{equal}/{rounds} equal digests: {odd}"))
 }
 
 /// Files as given, folders walked in sorted order.
@@ -172,4 +179,22 @@ fn walk(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_that_differ_are_counted_and_the_first_is_named() {
+        let further =
+            |digests: &[&str]| digests.iter().map(|digest| Ok((*digest).to_owned())).collect::<Vec<_>>();
+        assert_eq!(repeats("a", further(&["a", "a"]).into_iter()), None);
+        assert_eq!(
+            repeats("a", further(&["a", "b", "a", "c"]).into_iter()).as_deref(),
+            Some("3/5 equal digests: run 3 has digest b, the first had a")
+        );
+        let broken = [Err(anyhow!("no time left"))].into_iter();
+        assert_eq!(repeats("a", broken).as_deref(), Some("1/2 equal digests: run 2 failed: no time left"));
+    }
 }

@@ -2,7 +2,8 @@
 //!
 //! [`Folds`] reads every fact once and keeps what the digest, the report, the charts and the expectations
 //! need; [`Report`] is the answer, with stable keys. [`canonical`] and [`jsonl`] write single facts for
-//! machines, [`table`] writes a report for people.
+//! machines, [`table`] writes a report for people. [`compare`] reads two runs' facts and says where they part, [`paired`] what
+//! that did to the metrics over several seeds.
 //!
 //! Invariants:
 //! - everything here is a function of the facts (and of the numbers in [`FoldSetup`]): no I/O, no clock;
@@ -15,10 +16,12 @@
 mod assemble;
 mod below;
 pub mod canonical;
+pub mod compare;
 mod folds;
 pub mod infinite;
 pub mod jsonl;
 mod numbers;
+pub mod paired;
 mod rejection;
 mod report;
 mod requests;

@@ -76,9 +76,7 @@ fn outcome(report: &Report) -> String {
 
 fn latencies(report: &Report) -> Table {
     let latency = &report.latency;
-    let mut table = Table::new();
-    table.load_style(style(ContentLineStyle::none().left('│').right('│'), '─', '─', '─'));
-    table.set_header(["latency, ms", "avg", "min", "max", "p99", "p90", "p75", "p50", "std"]);
+    let mut table = plain(["latency, ms", "avg", "min", "max", "p99", "p90", "p75", "p50", "std"]);
     let rows = [
         ("TTFT", &latency.ttft_ns),
         ("TTST", &latency.ttst_ns),
@@ -107,6 +105,14 @@ fn style(content: ContentLineStyle, top: char, middle: char, bottom: char) -> Ta
         .header_separator(LineStyle::new('├', '─', middle, '┤'))
         .content_lines(content)
         .bottom_border(LineStyle::new('╰', '─', bottom, '╯'))
+}
+
+/// A table of columns without lines between them, with these headings.
+pub(crate) fn plain<const N: usize>(headings: [&str; N]) -> Table {
+    let mut table = Table::new();
+    table.load_style(style(ContentLineStyle::none().left('│').right('│'), '─', '─', '─'));
+    table.set_header(headings);
+    table
 }
 
 fn statistics(summary: &Summary) -> [String; 8] {

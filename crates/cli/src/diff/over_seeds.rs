@@ -1,0 +1,66 @@
+//! Both scenarios with each of several seeds: pairs of reports.
+
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::{Result, anyhow};
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use rayon::prelude::*;
+use tierscope_report::Report;
+use tierscope_report::paired::Pair;
+use tierscope_scenario::Workload;
+use tierscope_sim::{Run, RunOptions, RunState};
+
+use crate::args::DiffArgs;
+use crate::diff::side::Contestant;
+use crate::interrupt;
+
+/// Instants between two looks whether the user asked to stop.
+const SLICE_INSTANTS: u32 = 8_192;
+
+/// Runs both sides with every seed. Seeds run at once on all cores; each is a run of its own, and the pairs come in
+/// the order of their seeds, so that neither shows in the result.
+pub(crate) fn play(
+    contestants: &[Contestant; 2],
+    seeds: RangeInclusive<u64>,
+    args: &DiffArgs,
+) -> Result<Vec<Pair>> {
+    let seeds: Vec<u64> = seeds.collect();
+    let bar = match args.quiet {
+        true => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
+        false => ProgressBar::new(seeds.len() as u64),
+    };
+    let done = AtomicU64::new(0);
+    let pairs = seeds
+        .par_iter()
+        .map(|seed| {
+            let pair = pair(contestants, *seed)?;
+            bar.set_position(done.fetch_add(1, Ordering::Relaxed) + 1);
+            Ok(pair)
+        })
+        .collect();
+    bar.finish_and_clear();
+    pairs
+}
+
+fn pair(contestants: &[Contestant; 2], seed: u64) -> Result<Pair> {
+    let [(a, work_a), (b, work_b)] = [run(&contestants[0], seed)?, run(&contestants[1], seed)?];
+    Ok(Pair { seed, same_work: same_work(&work_a, &work_b), of_log: false, reports: [a, b] })
+}
+
+fn run(contestant: &Contestant, seed: u64) -> Result<(Report, std::sync::Arc<Workload>)> {
+    let Some((scenario, workload)) = contestant.load(Some(seed))? else {
+        return Err(anyhow!("error: {} is a fact log, of one seed", contestant.name()));
+    };
+    let mut run = Run::new(&scenario, workload.clone(), RunOptions::default());
+    let failed = |error| anyhow!("error: {}, seed {seed}: {error}", contestant.name());
+    while run.advance(SLICE_INSTANTS, |_| {}).map_err(failed)? == RunState::Running {
+        interrupt::check()?;
+    }
+    Ok((run.report(), workload))
+}
+
+/// Whether two workloads have the same requests. The granularity of the infinite cache is no part of them.
+pub(crate) fn same_work(a: &Workload, b: &Workload) -> bool {
+    a.requests == b.requests && a.runs == b.runs && a.concurrency == b.concurrency
+}

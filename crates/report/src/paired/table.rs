@@ -1,0 +1,71 @@
+//! Paired metrics as a table.
+
+use comfy_table::CellAlignment;
+use tierscope_units::time::NS_PER_MS;
+
+use super::{Method, Paired, Unit};
+use crate::table::plain;
+
+/// The table, ending with a newline; empty where no metric differs.
+pub fn render(metrics: &[Paired]) -> String {
+    let differing = metrics.iter().filter(|metric| !metric.same);
+    let seeds = metrics.iter().map(|metric| metric.pairs).max().unwrap_or(0);
+    let mut table = plain(["metric", "A", "B", "B − A", "relative", "95 % from", "to", ""]);
+    let mut student = false;
+    let mut rows = 0;
+    for paired in differing {
+        let unit = paired.metric.unit;
+        let sign = |value: f64| format!("{}{}", if value > 0.0 { "+" } else { "" }, shown(value, unit));
+        let ends = paired.interval.map_or([String::new(), String::new()], |interval| {
+            student |= interval.method == Method::Student;
+            [sign(interval.low), sign(interval.high)]
+        });
+        let relative = paired.relative.map_or("–".to_owned(), |share| format!("{:+.2} %", share * 100.0));
+        let [a, b] = paired.medians.map(|value| shown(value, unit));
+        let [low, high] = ends;
+        let mark = if paired.stands_out() { "*" } else { "" };
+        let name = format!("{}{}", paired.metric.name, suffix(unit));
+        table.add_row([name, a, b, sign(paired.difference), relative, low, high, mark.to_owned()]);
+        rows += 1;
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    match rows {
+        0 => String::new(),
+        _ => format!("{table}\n{}", legend(seeds, student)),
+    }
+}
+
+fn legend(seeds: usize, student: bool) -> String {
+    match (seeds, student) {
+        (0 | 1, _) => "one pair of runs: plain differences; --seeds N says how sure they are\n".to_owned(),
+        (_, true) => format!(
+            "medians over {seeds} seeds, differences paired by seed; Student's intervals (ten seeds or more are \
+             bootstrapped); * excludes zero\n"
+        ),
+        _ => format!(
+            "medians over {seeds} seeds, differences paired by seed; bootstrapped intervals of the median; * excludes \
+             zero\n"
+        ),
+    }
+}
+
+fn suffix(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Ns => ", ms",
+        Unit::PerSecond => "/s",
+        Unit::Share => ", %",
+        Unit::Count => "",
+    }
+}
+
+fn shown(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Ns => format!("{:.3}", value / NS_PER_MS as f64),
+        Unit::PerSecond => format!("{value:.3}"),
+        Unit::Share => format!("{:.3}", value * 100.0),
+        Unit::Count if value == libm::trunc(value) => format!("{value:.0}"),
+        Unit::Count => format!("{value:.1}"),
+    }
+}
