@@ -4,7 +4,7 @@
 //! hexadecimal digits, because 64-bit numbers are not safe in every JSON reader. Every line ends with a
 //! newline. The output of equal runs is equal, byte for byte. Lanes and tiers go by their names (`g1_g2`, `g2`).
 //!
-//! Deliberately absent: a reader, and `serde` (the shape is fixed, and a run writes millions of lines).
+//! The reader is in [`crate::compare`]. Deliberately absent: `serde` (the shape is fixed, and a run writes millions of lines).
 
 mod below;
 mod fleet;

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use tierscope_engine::Tier;
 use tierscope_units::Digest;
 
 use super::meaning::{COUNTERS_LEN, Meaning, meaning, tier, worker};
@@ -14,18 +15,21 @@ use super::record::{Record, Value};
 /// Numbers of one kind that are remembered: more than there are transfers under way, or slots in use.
 const REMEMBERED_MAX: usize = 1 << 20;
 
+/// Tiers of workers whose slots are told apart; past this many they share their numbers.
+const PLACES_MAX: usize = 1 << 16;
+
 /// Puts the records of one run into the common form, in order.
 #[derive(Debug)]
 pub(super) struct Normalizer {
     origin_ns: i128,
     counters: [Renumbering; COUNTERS_LEN],
-    slots: BTreeMap<(i128, String), Renumbering>,
+    places: BTreeMap<(i128, usize), Renumbering>,
 }
 
 impl Normalizer {
     /// For a run whose first request arrived at `origin_ns` of its clock.
     pub(super) fn new(origin_ns: i128) -> Self {
-        Self { origin_ns, counters: Default::default(), slots: BTreeMap::new() }
+        Self { origin_ns, counters: Default::default(), places: BTreeMap::new() }
     }
 
     /// Puts a record into the common form.
@@ -50,10 +54,16 @@ impl Normalizer {
     }
 
     fn slots(&mut self, worker: i128, tier: &str) -> &mut Renumbering {
-        // Hostile logs name tiers without end; there are four.
-        let tier = if tier.len() <= 8 { tier } else { "" };
-        self.slots.entry((worker, tier.to_owned())).or_default()
+        // Hostile logs name workers and tiers without end.
+        let known = self.places.len() < PLACES_MAX || self.places.contains_key(&(worker, tier_number(tier)));
+        let place = if known { (worker, tier_number(tier)) } else { (0, 0) };
+        self.places.entry(place).or_default()
     }
+}
+
+/// A tier as a number: its place among the known ones, or 0.
+fn tier_number(tier: &str) -> usize {
+    Tier::ALL.iter().position(|known| known.name() == tier).map_or(0, |place| place + 1)
 }
 
 /// Numbers by first appearance.

@@ -10,6 +10,9 @@ use super::{Findings, LaneTotals, Side};
 use crate::numbers::group;
 use crate::table::plain;
 
+/// Characters of a fact that are shown in the table of aspects.
+const WORDS_SHOWN: usize = 50;
+
 /// The findings in words and tables, ending with a newline. For equal runs it is one line.
 pub fn render(findings: &Findings, excerpt: &Excerpt) -> String {
     let [a, b] = findings.stream.entries;
@@ -116,8 +119,9 @@ fn aspects(findings: &Findings, excerpt: &Excerpt) -> Table {
 fn pair(place: Place, excerpt: &Excerpt) -> String {
     let side = |side: Side| {
         let line = excerpt.line(side, place.of(side))?;
-        let cut: String = line.words.chars().take(60).collect();
-        Some(format!("{} {}: {cut}", side.name(), time(line.at_ns)))
+        let cut: String = line.words.chars().take(WORDS_SHOWN).collect();
+        let more = if cut.len() < line.words.len() { "…" } else { "" };
+        Some(format!("{} {}: {cut}{more}", side.name(), time(line.at_ns)))
     };
     let told: Vec<String> = Side::BOTH.into_iter().filter_map(side).collect();
     told.join("\n")

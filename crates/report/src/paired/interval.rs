@@ -1,11 +1,9 @@
 //! How sure a median of differences is.
 //!
-//! From ten seeds on, a bootstrap: the differences are drawn with replacement [`RESAMPLES`] times, and the
-//! middle 95 % of the medians is the interval (percentile method). The draws come from a named stream, so the interval is a
-//! function of the differences.
-//!
-//! (Of few differences such an interval is a little short: 91 to 94 of 100 cover the truth instead of 95, which the tests
-//! below count.)
+//! From ten seeds on, a bootstrap: the differences are drawn with replacement [`RESAMPLES`] times, and the interval holds the
+//! middle of the medians (percentile method). Its tails are a little shorter than 2.5 % each, because resamples of few values
+//! vary less than fresh ones would: the expanded percentile interval of Hesterberg (2015, "What teachers should know about
+//! the bootstrap"). The draws come from a named stream, so the interval is a function of the differences.
 //!
 //! Fewer seeds cannot carry a bootstrap: of two differences every resample lies between them, and so does the truth
 //! only half the time. There the interval is Student's, around the mean: it is right where differences are about normal, and says by
@@ -82,10 +80,23 @@ fn bootstrap(differences: &[f64], name: &str) -> Option<Interval> {
         })
         .collect();
     medians.sort_unstable_by(f64::total_cmp);
-    // 2.5 % of the medians lie below the one, 2.5 % above the other.
-    let tail = RESAMPLES / 40;
-    let (low, high) = (*medians.get(tail - 1)?, *medians.get(RESAMPLES - tail)?);
+    let tail = libm::floor(tail(differences.len()) * RESAMPLES as f64) as usize;
+    let (low, high) = (*medians.get(tail)?, *medians.get(RESAMPLES - 1 - tail)?);
     Some(Interval { low, high, method: Method::Bootstrap })
+}
+
+/// The share of medians outside the interval at each end, of a bootstrap of `count` differences: what the normal law has
+/// beyond √(n / (n − 1)) · t.
+fn tail(count: usize) -> f64 {
+    const Z: f64 = 1.959_964;
+    let freedom = count as f64 - 1.0;
+    let cube = Z * Z * Z;
+    // Student's quantile by its expansion in the normal one (Fisher and Cornish), exact to a thousandth from nine degrees on.
+    let t = Z
+        + (cube + Z) / (4.0 * freedom)
+        + (5.0 * cube * Z * Z + 16.0 * cube + 3.0 * Z) / (96.0 * freedom * freedom);
+    let widened = t * libm::sqrt(count as f64 / freedom);
+    libm::erfc(widened / core::f64::consts::SQRT_2) / 2.0
 }
 
 #[cfg(test)]
@@ -106,16 +117,24 @@ mod tests {
         assert_eq!((same.low, same.high, same.method), (7.0, 7.0, Method::Bootstrap));
     }
 
+    /// Of 10, Student's t is 2.262, widened 2.385: 0.86 % beyond. Of many, 2.5 %.
+    #[test]
+    fn tails_shrink_with_few_differences() {
+        assert!((tail(10) - 0.0086).abs() < 1e-4, "{}", tail(10));
+        assert!((tail(20) - 0.0159).abs() < 1e-4, "{}", tail(20));
+        assert!((tail(100_000) - 0.025).abs() < 1e-5, "{}", tail(100_000));
+    }
+
     #[test]
     fn an_interval_is_a_function_of_the_differences() {
         let differences: Vec<f64> = (0..25).map(|n| f64::from(n * n % 17)).collect();
         assert_eq!(interval(&differences, "a"), interval(&differences, "a"));
     }
 
-    /// The share of intervals that cover the true median, zero, of `count` draws each; 400 times.
+    /// The share of intervals that cover the true median, zero, of `count` draws each; 300 times.
     fn coverage(count: usize, draw: fn(&mut RandomStream) -> f64) -> f64 {
         let mut stream = RandomStream::named(1, "coverage");
-        let rounds = 400;
+        let rounds = 300;
         let covered = (0..rounds).filter(|_| {
             let differences: Vec<f64> = (0..count).map(|_| draw(&mut stream)).collect();
             interval(&differences, "coverage").is_some_and(|found| found.low <= 0.0 && 0.0 <= found.high)
@@ -128,12 +147,11 @@ mod tests {
     fn intervals_cover_what_they_claim() {
         let lopsided: fn(&mut RandomStream) -> f64 =
             |stream| stream.exponential(1.0) - core::f64::consts::LN_2;
-        for count in [2, 3, 5, 9, 10, 15, 20, 50] {
+        for count in [2, 3, 5, 9, 10, 20] {
             let normal = coverage(count, RandomStream::normal);
             let lopsided = coverage(count, lopsided);
-            println!("{count:>3} seeds: normal {normal:.3}, lopsided {lopsided:.3}");
-            assert!(normal >= 0.89, "{count} seeds cover {normal} of a normal law");
-            assert!(lopsided >= 0.89, "{count} seeds cover {lopsided} of a lopsided law");
+            assert!(normal >= 0.93, "{count} seeds cover {normal} of a normal law");
+            assert!(lopsided >= 0.92, "{count} seeds cover {lopsided} of a lopsided law");
         }
     }
 }

@@ -69,3 +69,46 @@ fn shown(value: f64, unit: Unit) -> String {
         Unit::Count => format!("{value:.1}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paired::{Interval, METRICS};
+    use expect_test::expect;
+
+    fn row(key: &str, medians: [f64; 2], interval: Option<(f64, f64, Method)>) -> Paired {
+        let metric = METRICS.iter().find(|metric| metric.key == key).expect("a metric");
+        let difference = medians[1] - medians[0];
+        Paired {
+            metric,
+            pairs: 12,
+            medians,
+            difference,
+            relative: (medians[0] != 0.0).then(|| difference / medians[0]),
+            same: difference == 0.0,
+            interval: interval.map(|(low, high, method)| Interval { low, high, method }),
+        }
+    }
+
+    #[test]
+    fn rows_that_differ_are_shown_and_those_that_stand_out_are_marked() {
+        let ends = |low, high| Some((low, high, Method::Bootstrap));
+        let rows = [
+            row("latency.ttft_ns.p99", [15_500_000.0, 12_250_000.0], ends(-4_000_000.0, -1_000_000.0)),
+            row("hit_ratio.first_admission.g2", [0.0, 0.125], ends(-0.01, 0.25)),
+            row("preemptions", [3.0, 4.5], ends(0.5, 3.0)),
+            row("passes", [7.0, 7.0], ends(0.0, 0.0)),
+        ];
+        expect![[r#"
+            ╭────────────────────────────────────────────────────────────────────────────────╮
+            │ metric               A        B     B − A   relative   95 % from        to     │
+            ├────────────────────────────────────────────────────────────────────────────────┤
+            │ TTFT p99, ms    15.500   12.250    -3.250   -20.97 %      -4.000    -1.000   * │
+            │ hits in G2, %    0.000   12.500   +12.500          –      -1.000   +25.000     │
+            │ preemptions          3      4.5      +1.5   +50.00 %        +0.5        +3   * │
+            ╰────────────────────────────────────────────────────────────────────────────────╯
+            medians over 12 seeds, differences paired by seed; bootstrapped intervals of the median; * excludes zero
+        "#]].assert_eq(&render(&rows));
+        assert_eq!(render(&rows[3..]), "", "what is the same is not told");
+    }
+}
