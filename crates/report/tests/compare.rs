@@ -153,7 +153,7 @@ fn each_difference_shows_in_its_aspects_and_in_no_other() {
         assert_eq!(differing(LOG, &other), expected, "{from} → {to}");
         assert!(!compare(LOG, &other).0.equal(), "{from} → {to}");
     }
-    assert_eq!(Aspect::ALL.len(), 12, "a new aspect has a case above");
+    assert_eq!(Aspect::ALL.len(), 13, "a new aspect has a case above");
 }
 
 #[test]
@@ -174,6 +174,27 @@ fn the_first_difference_and_the_first_decision_are_told() {
     let text = render(&findings, &excerpt);
     assert!(text.contains("the first 1 mean the same"), "{text}");
     assert!(text.contains(">A            #1") && text.contains("both         #0"), "{text}");
+}
+
+/// A router that believes something else and chooses the same has decided the same; one that chooses otherwise has not.
+#[test]
+fn a_route_is_its_choice_and_slots_are_each_workers_own() {
+    let route = |to, cost| {
+        format!(
+            "{{\"fact\":\"arrived\",\"at_ns\":5,\"request\":0,\"prompt_tokens\":8,\"output_tokens\":2}}\n\
+             {{\"fact\":\"routed\",\"at_ns\":5,\"request\":0,\"leg\":\"whole\",\"to_worker\":{to},\"cost_milliblocks\":{cost}}}\n\
+             {{\"fact\":\"acquired\",\"at_ns\":5,\"worker\":{to},\"txn\":0,\"request\":0,\"missing_blocks\":[[4,\"00000000000000aa\"]]}}\n"
+        )
+    };
+    assert_eq!(differing(&route(1, 700), &route(1, -300)), [""; 0]);
+    let (findings, excerpt) = compare(&route(1, 700), &route(1, -300));
+    assert!(!findings.equal() && decision(&findings, &excerpt).is_none());
+    let (findings, excerpt) = compare(&route(1, 700), &route(2, 700));
+    assert_eq!(
+        decision(&findings, &excerpt).as_deref(),
+        Some("at 0.000000 ms A sends request 0 to worker 1 (whole), B sends request 0 to worker 2 (whole)")
+    );
+    assert_eq!(differing(&route(1, 700), &route(2, 700)), ["routes"]);
 }
 
 #[test]

@@ -38,6 +38,8 @@ pub enum Aspect {
     Events,
     /// The batches of each lane in the order of their ends: how many blocks, how they ended, how long they took.
     Transfers,
+    /// The steps of handoffs between workers, in order.
+    Handoffs,
     /// The slots that ends of copies and leases set free, per lane, in order.
     Releases,
     /// Facts of other kinds: waits, refusals, loads, and whatever later versions add.
@@ -46,7 +48,7 @@ pub enum Aspect {
 
 impl Aspect {
     /// All, in the order in which they are told.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Arrivals,
         Self::Outputs,
         Self::CompletionOrder,
@@ -57,6 +59,7 @@ impl Aspect {
         Self::Blocks,
         Self::Events,
         Self::Transfers,
+        Self::Handoffs,
         Self::Releases,
         Self::Others,
     ];
@@ -74,6 +77,7 @@ impl Aspect {
             Self::Blocks => "blocks",
             Self::Events => "events",
             Self::Transfers => "transfers",
+            Self::Handoffs => "handoffs",
             Self::Releases => "releases",
             Self::Others => "others",
         }
@@ -92,6 +96,7 @@ impl Aspect {
             Self::Blocks => "blocks by content",
             Self::Events => "events in order",
             Self::Transfers => "transfers per lane",
+            Self::Handoffs => "handoffs between workers",
             Self::Releases => "slots released",
             Self::Others => "other facts",
         }
@@ -159,7 +164,7 @@ impl Aspects {
         }
         // Facts of other kinds each have a stream, so that the first difference of each is seen.
         let stream = match aspect {
-            Aspect::Others | Aspect::Batches | Aspect::Releases => record.kind,
+            Aspect::Others | Aspect::Batches | Aspect::Releases | Aspect::Handoffs => record.kind,
             _ => "",
         };
         let stream = self.hasher.of(stream, &[worker(record)]);

@@ -39,9 +39,12 @@ pub(super) fn meaning(key: &str) -> Meaning {
 }
 
 /// Kinds of facts that say what was decided, rather than what followed. (Slots are no decision: any free one does.)
-const DECISIONS: [&str; 14] = [
+const DECISIONS: [&str; 17] = [
     "rejected",
     "routed",
+    "held_at_router",
+    "joined",
+    "destination_reserved",
     "admitted",
     "preempted",
     "prefilled",
@@ -61,16 +64,31 @@ pub(super) fn is_decision(kind: &str) -> bool {
     DECISIONS.contains(&kind)
 }
 
+/// The fields in which a fact of this kind says what was decided, where the others only say why; `None` where all do.
+pub(super) fn decided(kind: &str) -> Option<&'static [&'static str]> {
+    match kind {
+        // Costs and beliefs may differ and the choice be the same.
+        "routed" => Some(&["request", "leg", "to_worker"]),
+        _ => None,
+    }
+}
+
 /// The aspect that a kind of fact belongs to by its content, where it belongs to one as a whole. The others are
 /// taken apart in `aspect.rs`.
 pub(super) fn aspect(kind: &str) -> Option<Aspect> {
     Some(match kind {
         "arrived" => Aspect::Arrivals,
         "finished" | "cancelled" | "rejected" => Aspect::Outputs,
-        "routed" => Aspect::Routes,
-        "admitted" | "preempted" => Aspect::Schedule,
+        "routed" | "held_at_router" => Aspect::Routes,
+        "admitted" | "preempted" | "joined" | "withdrawn" => Aspect::Schedule,
+        "source_held"
+        | "destination_reserved"
+        | "context_arrived"
+        | "handoff_reached"
+        | "handoff_copy_started"
+        | "message_ignored" => Aspect::Handoffs,
         "prefilled" => Aspect::Batches,
-        "lease_ended" | "claim_abandoned" => Aspect::Releases,
+        "lease_ended" | "claim_abandoned" | "source_released" => Aspect::Releases,
         // Taken apart, or only said in the stream as a whole.
         "first_token" | "second_token" | "pass_started" | "pass_ended" | "acquired" | "claimed"
         | "stored" | "claim_activated" | "removed" | "tier_stored" | "tier_removed" | "copy_queued"

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use tierscope_engine::Tier;
 use tierscope_units::Digest;
 
-use super::meaning::{COUNTERS_LEN, Meaning, meaning, tier, worker};
+use super::meaning::{COUNTERS_LEN, Meaning, decided, meaning, tier, worker};
 use super::record::{Record, Value};
 
 /// Numbers of one kind that are remembered: more than there are transfers under way, or slots in use.
@@ -109,10 +109,14 @@ impl Hasher {
         self.finish()
     }
 
-    /// Of what a normalized record means wherever and whenever it is said: no times, no counters, no slots.
+    /// Of what a normalized record means wherever and whenever it is said: no times, no counters, no slots, and of a decision
+    /// what was decided.
     pub(super) fn content(&mut self, record: &Record<'_>) -> u64 {
         self.start(record.kind);
-        for (key, value) in record.fields.iter().filter(|(key, _)| meaning(key) == Meaning::Plain) {
+        let decided = decided(record.kind);
+        let plain =
+            |key: &str| meaning(key) == Meaning::Plain && decided.is_none_or(|keys| keys.contains(&key));
+        for (key, value) in record.fields.iter().filter(|(key, _)| plain(key)) {
             self.word(key);
             self.value(value, false);
         }

@@ -11,8 +11,13 @@ const CHARS_MAX: usize = 240;
 
 /// The fact in words, with the verb first: "admits request 7 (64 tokens cached)".
 pub(super) fn sentence(record: &Record<'_>) -> String {
-    let text = request(record).or_else(|| below(record)).or_else(|| block(record));
-    let text = text.unwrap_or_else(|| format!("says {}: {}", record.kind, fields(record)));
+    let text = request(record).or_else(|| below(record)).or_else(|| block(record)).or_else(|| fleet(record));
+    let mut text = text.unwrap_or_else(|| format!("says {}: {}", record.kind, fields(record)));
+    if let Some(worker) = record.number("worker")
+        && !text.contains("worker")
+    {
+        let _ = write!(text, " on worker {worker}");
+    }
     // Words of a log come from outside: they stay on their line.
     let mut line: String =
         text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(CHARS_MAX + 1).collect();
@@ -130,6 +135,34 @@ fn block(record: &Record<'_>) -> Option<String> {
         "stored" => format!("makes blocks of request {request} matchable: {}", blocks(record)),
         "tier_stored" => format!("makes blocks matchable in {tier}: {}", blocks(record)),
         "removed" | "tier_removed" => format!("removes blocks from {tier}: {}", blocks(record)),
+        _ => return None,
+    })
+}
+
+/// Facts about several workers.
+fn fleet(record: &Record<'_>) -> Option<String> {
+    let n = |key| number(record, key);
+    let request = n("request");
+    let leg = record.word("leg").unwrap_or("?");
+    Some(match record.kind {
+        "routed" => format!("sends request {request} to worker {} ({leg})", n("to_worker")),
+        "held_at_router" => format!("keeps request {request} at the router ({leg}): no worker takes it"),
+        "joined" => format!("takes request {request} with {} tokens of context", n("context_tokens")),
+        "withdrawn" => format!("takes request {request} away, {} blocks released", n("released_blocks")),
+        "source_held" => format!("holds the prompt of request {request} for a handoff: {}", blocks(record)),
+        "source_released" => {
+            format!(
+                "releases {} blocks that were held for the handoff of request {request}",
+                n("released_blocks")
+            )
+        }
+        "destination_reserved" => {
+            format!("reserves {} blocks for the handoff of request {request}", n("reserved_blocks"))
+        }
+        "handoff_reached" => {
+            format!("brings the handoff of request {request} to {}", record.word("phase").unwrap_or("?"))
+        }
+        "worker" => format!("has worker {} {}", n("worker"), record.word("state").unwrap_or("?")),
         _ => return None,
     })
 }
