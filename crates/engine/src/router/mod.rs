@@ -19,6 +19,8 @@ mod index;
 mod place;
 mod replicas;
 mod roster;
+#[cfg(test)]
+mod tests;
 mod view;
 mod walk;
 mod wide;
