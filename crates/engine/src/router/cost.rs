@@ -122,8 +122,21 @@ pub(super) fn lowest(costs: &[f64], view: &View) -> Option<u16> {
     if least == f64::INFINITY {
         return None;
     }
-    let equal = costs.iter().enumerate().filter(|(_, cost)| **cost == least);
-    equal.map(|(worker, _)| worker as u16).min_by_key(|&worker| (view.load(worker).active, worker))
+    let mut best: Option<(u32, u16)> = None;
+    for (at, chunk) in costs.chunks(LANES).enumerate() {
+        // Most have none that is equal; this is found without a branch for each.
+        if !chunk.iter().fold(false, |any, cost| any | (*cost == least)) {
+            continue;
+        }
+        for (lane, _) in chunk.iter().enumerate().filter(|(_, cost)| **cost == least) {
+            let worker = (at * LANES + lane) as u16;
+            let active = view.load(worker).active;
+            if best.is_none_or(|(fewest, _)| active < fewest) {
+                best = Some((active, worker));
+            }
+        }
+    }
+    best.map(|(_, worker)| worker)
 }
 
 /// A worker drawn with weights that fall exponentially with its cost.

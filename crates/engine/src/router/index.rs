@@ -1,10 +1,13 @@
 //! Content → the places that hold it, built from events only.
 //!
 //! A node a content, in a flat array. It is found by a chained hash table whose links lie in the nodes, and which is
-//! never walked in the table's order. Most content is in few places: these lie in the node; from the seventh on it has
-//! a row of bits ([`Wide`]). Nodes and rows that come free are used again, so memory follows what is resident.
+//! never walked in the table's order. Up to 64 workers have their bits in the node. With more of them most content is in few
+//! places: these are listed in the node, and from the fifth on it has a row of bits ([`Wide`]). Nodes and rows
+//! that come free are used again, so memory follows what is resident.
 //!
 //! A node also remembers which content came behind it last: along a chain the next node is found without the table.
+
+use std::slice::from_ref;
 
 use tierscope_units::{SequenceHash, WorkerId};
 
@@ -14,11 +17,11 @@ use crate::lower::Tier;
 
 /// No node, no row.
 pub(super) const NONE: u32 = u32::MAX;
-/// Places that lie in the node.
-const FEW: usize = 6;
+/// Places that are listed in a node.
+const FEW: usize = 4;
 /// A row shrinks back into its node from here on: lower than [`FEW`], so that one place that comes and goes does not
 /// move it each time.
-const SHRINK: u32 = 3;
+const SHRINK: u32 = 2;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
@@ -27,12 +30,13 @@ struct Node {
     link: u32,
     /// What came behind it last. May name a node that is vacant or has other content by now.
     next: u32,
-    /// Its row of bits; `NONE` while its places lie here.
+    /// Its row of bits; `NONE` while all is here.
     row: u32,
     /// Number of places; 0 in a vacant node only.
     count: u32,
-    /// In order; the first `count` are in use, if it has no row.
-    places: [Place; FEW],
+    /// Up to 64 workers: their bits for each tier, those of G3 by host together, those of G4 all or none. More: the
+    /// places in order, of which the first `count` are in use, if it has no row.
+    cells: [u64; FEW],
 }
 
 /// What the events said. Never iterated by content, except to check it.
@@ -43,12 +47,15 @@ pub(super) struct Index {
     heads: Vec<u32>,
     vacant: Vec<u32>,
     wide: Wide,
+    /// At most 64 workers.
+    narrow: bool,
 }
 
 impl Index {
     pub(super) fn new(hosts: Hosts) -> Self {
         let wide = Wide::new(hosts.workers());
-        Self { hosts, nodes: Vec::new(), heads: vec![NONE; 64], vacant: Vec::new(), wide }
+        let narrow = wide.words() == 1;
+        Self { hosts, nodes: Vec::new(), heads: vec![NONE; 64], vacant: Vec::new(), wide, narrow }
     }
 
     /// Roughly the memory of a copy, in bytes.
@@ -128,7 +135,7 @@ impl Index {
     }
 
     fn occupy(&mut self, hash: SequenceHash) -> u32 {
-        let node = Node { hash, link: NONE, next: NONE, row: NONE, count: 0, places: [Place::NONE; FEW] };
+        let node = Node { hash, link: NONE, next: NONE, row: NONE, count: 0, cells: [0; FEW] };
         let at = match self.vacant.pop() {
             Some(at) => {
                 self.nodes[at as usize] = node;
@@ -179,19 +186,22 @@ impl Index {
 
     /// Whether the place is new there.
     fn put(&mut self, at: u32, place: Place) -> bool {
+        if self.narrow {
+            return self.turn(at, place, true);
+        }
         let node = &mut self.nodes[at as usize];
         let len = node.count as usize;
         if node.row == NONE {
-            let Err(slot) = node.places[..len].binary_search(&place) else { return false };
+            let Err(slot) = node.cells[..len].binary_search(&place.cell()) else { return false };
             if len < FEW {
-                node.places.copy_within(slot..len, slot + 1);
-                node.places[slot] = place;
+                node.cells.copy_within(slot..len, slot + 1);
+                node.cells[slot] = place.cell();
                 node.count += 1;
                 return true;
             }
             node.row = self.wide.take();
-            for place in node.places {
-                self.wide.flip(&self.hosts, node.row, place);
+            for cell in node.cells {
+                self.wide.flip(&self.hosts, node.row, Place::of_cell(cell));
             }
         } else if self.wide.has(&self.hosts, node.row, place) {
             return false;
@@ -203,11 +213,18 @@ impl Index {
 
     /// Whether the place was there. A node without places is vacant.
     fn take(&mut self, at: u32, place: Place) -> bool {
+        if self.narrow {
+            let was = self.turn(at, place, false);
+            if self.nodes[at as usize].count == 0 {
+                self.vacate(at);
+            }
+            return was;
+        }
         let node = &mut self.nodes[at as usize];
         let len = node.count as usize;
         if node.row == NONE {
-            let Ok(slot) = node.places[..len].binary_search(&place) else { return false };
-            node.places.copy_within(slot + 1..len, slot);
+            let Ok(slot) = node.cells[..len].binary_search(&place.cell()) else { return false };
+            node.cells.copy_within(slot + 1..len, slot);
             node.count -= 1;
             if node.count == 0 {
                 self.vacate(at);
@@ -221,17 +238,53 @@ impl Index {
         node.count -= 1;
         if node.count <= SHRINK {
             let places = self.wide.places(&self.hosts, node.row);
-            node.places[..places.len()].copy_from_slice(&places);
+            for (cell, place) in node.cells.iter_mut().zip(places) {
+                *cell = place.cell();
+            }
             self.wide.give_back(node.row);
             node.row = NONE;
         }
         true
     }
 
+    /// Sets or clears a place's bits in the node; whether that changed anything.
+    fn turn(&mut self, at: u32, place: Place, on: bool) -> bool {
+        let bits = match place.tier() {
+            Tier::G1 | Tier::G2 => 1 << place.owner(),
+            Tier::G3 => self.hosts.members(place.owner()).iter().fold(0, |bits, worker| bits | 1 << worker),
+            Tier::G4 => u64::MAX,
+        };
+        let node = &mut self.nodes[at as usize];
+        let cell = &mut node.cells[place.tier().index()];
+        if (*cell & bits != 0) == on {
+            return false;
+        }
+        *cell ^= bits;
+        node.count = if on { node.count + 1 } else { node.count - 1 };
+        true
+    }
+
+    /// The places of a node, in order.
+    fn places(&self, node: &Node) -> Vec<Place> {
+        if self.narrow {
+            let [g1, g2, g3, g4] = &node.cells;
+            let reach = Reach { g1: from_ref(g1), g2: from_ref(g2), g3: from_ref(g3), g4: *g4 };
+            return reach.places(&self.hosts);
+        }
+        if node.row != NONE {
+            return self.wide.places(&self.hosts, node.row);
+        }
+        node.cells[..node.count as usize].iter().map(|&cell| Place::of_cell(cell)).collect()
+    }
+
     /// Who reaches a node's content, a word for each 64 workers; words outside `range` may be wrong. `room` has three
     /// times [`Index::words`].
     pub(super) fn reach<'a>(&'a self, at: u32, range: (usize, usize), room: &'a mut [u64]) -> Reach<'a> {
         let node = &self.nodes[at as usize];
+        if self.narrow {
+            let [g1, g2, g3, g4] = &node.cells;
+            return Reach { g1: from_ref(g1), g2: from_ref(g2), g3: from_ref(g3), g4: *g4 };
+        }
         if node.row != NONE {
             return self.wide.reach(node.row);
         }
@@ -243,7 +296,8 @@ impl Index {
             tier[first..=last].fill(0);
         }
         let mut g4 = 0;
-        for place in &node.places[..node.count as usize] {
+        for &cell in &node.cells[..node.count as usize] {
+            let place = Place::of_cell(cell);
             let owner = place.owner();
             match place.tier() {
                 Tier::G1 => g1[usize::from(owner) / 64] |= 1 << (owner % 64),
@@ -263,12 +317,7 @@ impl Index {
     pub(super) fn entries(&self) -> Vec<(SequenceHash, Place)> {
         let mut entries = Vec::new();
         for node in self.nodes.iter().filter(|node| node.count > 0) {
-            if node.row == NONE {
-                entries.extend(node.places[..node.count as usize].iter().map(|&place| (node.hash, place)));
-            } else {
-                let places = self.wide.places(&self.hosts, node.row);
-                entries.extend(places.into_iter().map(|place| (node.hash, place)));
-            }
+            entries.extend(self.places(node).into_iter().map(|place| (node.hash, place)));
         }
         entries
     }

@@ -219,7 +219,7 @@ impl Router {
         self.walk.run(&self.index, &self.one, hashes);
         index::set_bit(&mut self.one, usize::from(worker), false);
         let overlap = self.walk.overlap(worker);
-        self.walk.clear();
+        self.walk.clear(&mut []);
         overlap
     }
 
@@ -244,9 +244,10 @@ impl Router {
         let formula = Formula::new(self.config.cost, ask, view, candidates);
         let hashes = if ask.stage == Stage::Decode { &[] } else { ask.hashes };
         self.walk.run(&self.index, candidates, hashes);
-        for worker in self.walk.touched() {
-            self.credit[usize::from(worker)] = formula.credit(view, worker, self.walk.overlap(worker));
-        }
+        let credit = &mut self.credit;
+        self.walk.visit(|worker, overlap| {
+            credit[usize::from(worker)] = formula.credit(view, worker, overlap);
+        });
         formula.costs(view, &self.credit, self.roster.handicaps(ask.stage), &mut self.costs);
         let temperature = self.config.cost.temperature;
         let chosen = if temperature > 0.0 {
@@ -255,10 +256,7 @@ impl Router {
             cost::lowest(&self.costs, view)
         };
         let overlap = chosen.map(|worker| self.walk.overlap(worker));
-        for worker in self.walk.touched() {
-            self.credit[usize::from(worker)] = 0.0;
-        }
-        self.walk.clear();
+        self.walk.clear(&mut self.credit);
         let worker = chosen?;
         Some((worker, self.costs[usize::from(worker)], overlap?))
     }

@@ -9,9 +9,6 @@ use crate::lower::Tier;
 pub(super) struct Place(u32);
 
 impl Place {
-    /// Fills unused room.
-    pub(super) const NONE: Self = Self(u32::MAX);
-
     const fn new(tier: Tier, owner: u16) -> Self {
         Self((tier as u32) << 16 | owner as u32)
     }
@@ -32,6 +29,15 @@ impl Place {
 
     pub(super) const fn tier(self) -> Tier {
         Tier::ALL[(self.0 >> 16) as usize & 3]
+    }
+
+    /// As it lies in a node; in the same order.
+    pub(super) const fn cell(self) -> u64 {
+        self.0 as u64
+    }
+
+    pub(super) const fn of_cell(cell: u64) -> Self {
+        Self(cell as u32)
     }
 
     /// The worker, for G1 and G2; the host, for G3.
@@ -124,6 +130,6 @@ mod tests {
             assert_eq!((Place::g2(worker).tier(), Place::g2(worker).owner()), (Tier::G2, worker));
             assert!(Place::g1(worker) < Place::g2(0) && Place::g3(worker) < Place::G4);
         }
-        assert!(Place::G4 < Place::NONE);
+        assert_eq!(Place::of_cell(Place::G4.cell()), Place::G4);
     }
 }

@@ -9,7 +9,7 @@ use tierscope_units::SequenceHash;
 
 use super::ask::Overlap;
 use super::index::{Index, NONE};
-use super::wide::{Reach, bits, ones};
+use super::wide::{Reach, bits};
 use crate::lower::Tier;
 
 /// The state of a walk, kept between walks so that none takes memory.
@@ -40,7 +40,7 @@ impl Walk {
         }
     }
 
-    /// Walks a prompt. Afterwards [`Walk::touched`] and [`Walk::overlap`] tell the result, until [`Walk::clear`].
+    /// Walks a prompt. Afterwards [`Walk::visit`] and [`Walk::overlap`] tell the result, until [`Walk::clear`].
     pub(super) fn run(&mut self, index: &Index, candidates: &[u64], hashes: &[SequenceHash]) {
         self.alive.copy_from_slice(candidates);
         self.touched.fill(0);
@@ -62,9 +62,16 @@ impl Walk {
         }
         self.room = room;
         if before != NONE {
-            for worker in ones(&self.alive) {
-                let own = &mut self.own[usize::from(worker)];
-                *own = add(*own, self.common);
+            self.survive();
+        }
+    }
+
+    /// Who is alive at the end takes the common count.
+    fn survive(&mut self) {
+        let (first, last) = self.range;
+        for (&alive, own) in self.alive[first..=last].iter().zip(self.own[first * 64..].chunks_mut(64)) {
+            for bit in bits(alive) {
+                own[bit] = add(own[bit], self.common);
             }
         }
     }
@@ -96,8 +103,14 @@ impl Walk {
 
     /// One block: who lacks it drops out, who has it counts it in the highest tier.
     fn step(&mut self, reach: Reach<'_>) {
+        let (first, last) = self.range;
+        let lacking = self.alive[first..=last].iter().zip(&reach.g1[first..=last]);
+        if lacking.fold(0, |any, (alive, g1)| any | alive & !g1) == 0 {
+            self.common[Tier::G1.index()] += 1;
+            return;
+        }
         let usual = self.usual(reach);
-        for word in self.range.0..=self.range.1 {
+        for word in first..=last {
             let mut rest = self.alive[word];
             let mut held = [0; Tier::COUNT];
             let tiers = [reach.g1[word], reach.g2[word], reach.g3[word], reach.g4];
@@ -137,9 +150,14 @@ impl Walk {
         }
     }
 
-    /// Who holds the first block, in the order of ids.
-    pub(super) fn touched(&self) -> impl Iterator<Item = u16> + '_ {
-        ones(&self.touched)
+    /// Gives each who holds the first block to `visit`, with what it has of the prompt.
+    pub(super) fn visit(&self, mut visit: impl FnMut(u16, Overlap)) {
+        for (at, &touched) in self.touched.iter().enumerate() {
+            for bit in bits(touched) {
+                let worker = (at * 64 + bit) as u16;
+                visit(worker, self.overlap(worker));
+            }
+        }
     }
 
     /// What a worker has of the prompt.
@@ -148,10 +166,15 @@ impl Walk {
         Overlap { g1_blocks, g2_blocks, g3_blocks, g4_blocks }
     }
 
-    /// Makes ready for the next walk.
-    pub(super) fn clear(&mut self) {
-        for worker in ones(&self.touched) {
-            self.own[usize::from(worker)] = [0; Tier::COUNT];
+    /// Makes ready for the next walk; zeroes also what the caller has noted for those who hold the first block, and
+    /// perhaps that of their neighbours.
+    pub(super) fn clear(&mut self, noted: &mut [f64]) {
+        for (at, _) in self.touched.iter().enumerate().filter(|(_, touched)| **touched != 0) {
+            self.own[at * 64..][..64].fill([0; Tier::COUNT]);
+            let end = noted.len().min(at * 64 + 64);
+            if let Some(noted) = noted.get_mut(at * 64..end) {
+                noted.fill(0.0);
+            }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Rows of bits for content that is in many places.
 
+use tierscope_units::WorkerId;
+
 use super::place::{Hosts, Place};
 use crate::lower::Tier;
 
@@ -100,15 +102,20 @@ impl Wide {
 
     /// The places of a row, in order.
     pub(super) fn places(&self, hosts: &Hosts, row: u32) -> Vec<Place> {
-        let reach = self.reach(row);
-        let mut places: Vec<Place> = ones(reach.g1).map(Place::g1).collect();
-        places.extend(ones(reach.g2).map(Place::g2));
-        let host = |worker| hosts.place(tierscope_units::WorkerId(worker), Tier::G3);
+        self.reach(row).places(hosts)
+    }
+}
+
+impl Reach<'_> {
+    /// The places that these are the bits of, in order.
+    pub(super) fn places(self, hosts: &Hosts) -> Vec<Place> {
+        let mut places: Vec<Place> = ones(self.g1).map(Place::g1).collect();
+        places.extend(ones(self.g2).map(Place::g2));
         let shared = places.len();
-        places.extend(ones(reach.g3).map(host));
+        places.extend(ones(self.g3).map(|worker| hosts.place(WorkerId(worker), Tier::G3)));
         places[shared..].sort_unstable();
         places.dedup();
-        if reach.g4 != 0 {
+        if self.g4 != 0 {
             places.push(Place::G4);
         }
         places
