@@ -4,6 +4,7 @@
 //! lesson are in the form but not in the hash; nor are the folders of a trace's path, so that the same file has
 //! the same hash in another folder and in the page.
 
+mod fleet;
 mod tiers;
 
 use serde_json::{Map, Value, json};
@@ -34,6 +35,7 @@ impl Scenario {
             ("workload", workload_json(&self.workload)),
         ]);
         form.extend(self.tiers_json());
+        form.extend(self.fleet_json());
         if let Some(slo) = &self.slo {
             let limits = [("ttft_ms", slo.ttft), ("itl_ms", slo.itl), ("e2e_ms", slo.e2e)];
             let set = limits.into_iter().filter_map(|(key, span)| Some((key, ms(span?))));

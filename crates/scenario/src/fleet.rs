@@ -1,6 +1,8 @@
 //! Several workers: how many, which router, how prompts go from one to another, and what becomes of them on the way.
 
-use tierscope_engine::{FleetConfig, HandoffConfig, MessageKind, Role, RouterConfig, WorkerChange};
+use tierscope_engine::{
+    CostTerms, FleetConfig, HandoffConfig, MessageKind, Role, RouterConfig, WorkerChange,
+};
 use tierscope_units::{RequestId, Span, WorkerId};
 
 use crate::interconnect::LinkRate;
@@ -90,6 +92,28 @@ pub struct Change {
     pub worker: WorkerId,
     /// What becomes of it.
     pub change: WorkerChange,
+}
+
+/// The place of a term in the router's cost.
+pub(crate) type CostTerm = fn(&mut CostTerms) -> &mut f64;
+
+/// The terms of the KV-aware cost by their keys.
+pub(crate) const COST_TERMS: [(&str, CostTerm); 8] = [
+    ("overlap_score_credit", |cost| &mut cost.overlap_score_credit),
+    ("overlap_score_credit_decay", |cost| &mut cost.overlap_score_credit_decay),
+    ("host_cache_hit_weight", |cost| &mut cost.host_cache_hit_weight),
+    ("disk_cache_hit_weight", |cost| &mut cost.disk_cache_hit_weight),
+    ("shared_cache_multiplier", |cost| &mut cost.shared_cache_multiplier),
+    ("prefill_load_scale", |cost| &mut cost.prefill_load_scale),
+    ("decode_active_request_weight", |cost| &mut cost.decode_active_request_weight),
+    ("temperature", |cost| &mut cost.temperature),
+];
+
+impl FleetSpec {
+    /// Whether prompts are computed by some workers and answered by others.
+    pub fn has_handoffs(&self) -> bool {
+        self.roles.contains(&Role::Prefill)
+    }
 }
 
 impl Scenario {

@@ -162,6 +162,26 @@ pub const OBJECT: &[LinkPreset] = &[LinkPreset {
     source: "the device presets of inference-sim; parallel ranges reach 1 to 4 GB/s a host",
 }];
 
+/// Links from worker to worker, which handoffs cross in one direction; the first is the default.
+pub const HANDOFF: &[LinkPreset] = &[
+    LinkPreset {
+        name: "nic_400g",
+        down_gb_per_s: 45.0,
+        up_gb_per_s: 45.0,
+        both_gb_per_s: None,
+        latency_us: 10,
+        source: "one card of 400 Gb/s (NDR), 50 GB/s nominal: 40 to 45; latency between two GPUs: AIConfigurator",
+    },
+    LinkPreset {
+        name: "nvlink4",
+        down_gb_per_s: 450.0,
+        up_gb_per_s: 450.0,
+        both_gb_per_s: None,
+        latency_us: 10,
+        source: "H100 to H100 in one host, nominal: no measured figure is published; latency as above",
+    },
+];
+
 impl LinkPreset {
     /// The rates.
     pub fn rates(&self) -> LinkRates {

@@ -44,6 +44,18 @@ pub const SKETCH_USES: u64 = 15;
 pub const FAULTS: usize = 256;
 /// Most that a fault slows a copy down.
 pub const SLOW_FACTOR: f64 = 1e6;
+/// Most blocks of G1 of all workers together (64 Mi): each takes some 64 bytes at once.
+pub const FLEET_G1_BLOCKS: u64 = 1 << 26;
+/// Most times that workers come or go.
+pub const WORKER_CHANGES: usize = 4_096;
+/// Most scheduled faults of messages.
+pub const MESSAGE_FAULTS: usize = 256;
+/// Largest weight of a term of the router's cost, and highest temperature.
+pub const ROUTER_WEIGHT: f64 = 1e9;
+/// Most layers that a handoff moves one by one.
+pub const LAYERS: u64 = 1_024;
+/// Longest lease, and longest time without news of a request: a day, in seconds.
+pub const LEASE_S: f64 = 86_400.0;
 /// Most tokens of a block.
 pub const BLOCK_TOKENS: u64 = 1 << 16;
 /// Most draft tokens of one verification.

@@ -30,10 +30,10 @@ fn tables_below_g1_need_their_tiers() {
             error: lanes: found the key lanes, expected it only beside g2
               --> scenario:12:2
               mend: add [g2] with blocks = 1000, or remove it
-            error: links: found the key links, expected it only beside g2
+            error: links: found the key links, expected it only beside g2, or workers.prefill and workers.decode
               --> scenario:13:2
               mend: add [g2] with blocks = 1000, or remove it
-            error: fault: found the key fault, expected it only beside g2
+            error: fault: found the key fault, expected it only beside g2, or workers.prefill and workers.decode
               --> scenario:14:3
               mend: add [g2] with blocks = 1000, or remove it"#]],
     );
@@ -197,7 +197,7 @@ fn lanes_and_links_are_checked() {
               mend: write 0 or more
             error: links.nic: found the unknown key "nic", expected a key of [links]
               --> scenario:15:8
-              mend: remove it; the keys here are pcie, disk, object"#]],
+              mend: remove it; the keys here are pcie, disk, object, handoff"#]],
     );
 }
 
@@ -233,7 +233,7 @@ fn faults_say_what_goes_wrong_and_when() {
             error: fault[2].until_ms: found 5, expected a time after from_ms
               --> scenario:20:12
               mend: raise it, or lower from_ms
-            error: fault[3].lane: found "g1", expected "g1_g2", "g2_g3", "g2_g4", "g2_g1", "g3_g2" or "g4_g2"
+            error: fault[3].lane: found "g1", expected "g1_g2", "g2_g3", "g2_g4", "g2_g1", "g3_g2", "g4_g2" or "handoff"
               --> scenario:22:8
               mend: did you mean "g1_g2"?
             error: fault[3].kind: found "fails", expected "fail", "stall", "slow", "lose" or "corrupt"

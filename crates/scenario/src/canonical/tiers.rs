@@ -1,4 +1,4 @@
-//! The canonical form of what lies below G1. Sizes are in blocks and rates are figures, whatever the text said;
+//! The canonical form of what lies below G1, and of links and faults. Sizes are in blocks and rates are figures, whatever the text said;
 //! lanes and links that the scenario's tiers do not have are left out.
 
 use serde_json::{Map, Value, json};
@@ -8,38 +8,54 @@ use tierscope_engine::{
 };
 use tierscope_units::Span;
 
+use super::fleet::handoff_link_json;
 use super::{eviction_word, ms, object};
-use crate::fault::{FaultKind, FaultSpec, When};
+use crate::fault::{FaultKind, FaultSpec, HANDOFF_LANE, When};
 use crate::interconnect::{LinkRates, gb_per_s};
 use crate::scenario::Scenario;
 
 impl Scenario {
-    /// The tables below G1: none without tiers.
+    /// The tables below G1, links and faults: none without tiers and handoffs.
     pub(super) fn tiers_json(&self) -> Map<String, Value> {
-        let Some(tiers) = &self.engine.tiers else { return Map::new() };
-        let sizes = [("g2", Some(tiers.g2)), ("g3", tiers.g3), ("g4", tiers.g4)];
-        let mut form = object(sizes.into_iter().filter_map(|(key, tier)| Some((key, tier_json(tier?)))));
-        form.insert("offload".into(), Value::Object(offload_json(tiers)));
-        let has = |lane: Lane| match lane {
-            Lane::G1ToG2 | Lane::G2ToG1 => true,
-            Lane::G2ToG3 | Lane::G3ToG2 => tiers.g3.is_some(),
-            Lane::G2ToG4 | Lane::G4ToG2 => tiers.g4.is_some(),
-        };
-        let lanes = Lane::ALL.into_iter().filter(|&lane| has(lane));
-        let lanes = lanes.map(|lane| (lane.name(), lane_json(&tiers.lanes[lane.index()])));
-        form.insert("lanes".into(), Value::Object(object(lanes)));
-        let links = [
-            ("pcie", Some(self.links.pcie)),
-            ("disk", tiers.g3.map(|_| self.links.disk)),
-            ("object", tiers.g4.map(|_| self.links.object)),
-        ];
-        let links = links.into_iter().filter_map(|(key, rates)| Some((key, link_json(rates?))));
-        form.insert("links".into(), Value::Object(object(links)));
+        let mut form = self.engine.tiers.as_ref().map(tiers_json).unwrap_or_default();
+        let links = self.links_json();
+        if !links.is_empty() {
+            form.insert("links".into(), Value::Object(links));
+        }
         if !self.faults.is_empty() {
             form.insert("fault".into(), self.faults.iter().map(fault_json).collect());
         }
         form
     }
+
+    fn links_json(&self) -> Map<String, Value> {
+        let tiers = self.engine.tiers.as_ref();
+        let links = [
+            ("pcie", tiers.map(|_| self.links.pcie)),
+            ("disk", tiers.and_then(|tiers| tiers.g3).map(|_| self.links.disk)),
+            ("object", tiers.and_then(|tiers| tiers.g4).map(|_| self.links.object)),
+        ];
+        let mut form = object(links.into_iter().filter_map(|(key, rates)| Some((key, link_json(rates?)))));
+        if let Some(fleet) = self.fleet.as_ref().filter(|fleet| fleet.has_handoffs()) {
+            form.insert("handoff".into(), handoff_link_json(&fleet.handoff_link));
+        }
+        form
+    }
+}
+
+fn tiers_json(tiers: &TiersConfig) -> Map<String, Value> {
+    let sizes = [("g2", Some(tiers.g2)), ("g3", tiers.g3), ("g4", tiers.g4)];
+    let mut form = object(sizes.into_iter().filter_map(|(key, tier)| Some((key, tier_json(tier?)))));
+    form.insert("offload".into(), Value::Object(offload_json(tiers)));
+    let has = |lane: Lane| match lane {
+        Lane::G1ToG2 | Lane::G2ToG1 => true,
+        Lane::G2ToG3 | Lane::G3ToG2 => tiers.g3.is_some(),
+        Lane::G2ToG4 | Lane::G4ToG2 => tiers.g4.is_some(),
+    };
+    let lanes = Lane::ALL.into_iter().filter(|&lane| has(lane));
+    let lanes = lanes.map(|lane| (lane.name(), lane_json(&tiers.lanes[lane.index()])));
+    form.insert("lanes".into(), Value::Object(object(lanes)));
+    form
 }
 
 fn tier_json(tier: TierConfig) -> Value {
@@ -147,7 +163,10 @@ fn link_json(rates: LinkRates) -> Value {
 }
 
 fn fault_json(fault: &FaultSpec) -> Value {
-    let lane = Lane::ALL.get(usize::from(fault.lane)).map(|lane| lane.name());
+    let lane = match fault.lane {
+        HANDOFF_LANE => Some("handoff"),
+        lane => Lane::ALL.get(usize::from(lane)).map(|lane| lane.name()),
+    };
     let mut form = object([("lane", json!(lane))]);
     form.extend(match fault.kind {
         FaultKind::Fail => object([("kind", json!("fail"))]),

@@ -5,7 +5,7 @@ use tierscope_units::{SimTime, Span};
 
 use super::fields::Fields;
 use super::tiers::Present;
-use crate::fault::{FaultKind, FaultSpec, When};
+use crate::fault::{FaultKind, FaultSpec, HANDOFF_LANE, When};
 use crate::limit;
 
 pub(crate) fn decode(root: &Fields<'_>, present: Present) -> Vec<FaultSpec> {
@@ -26,20 +26,29 @@ pub(crate) fn decode(root: &Fields<'_>, present: Present) -> Vec<FaultSpec> {
 
 fn fault(fields: &Fields<'_>, present: Present) -> Option<FaultSpec> {
     let (lane, kind, when) = (lane(fields, present), kind(fields), when(fields));
-    Some(FaultSpec { lane: lane?.index() as u8, kind: kind?, when: when? })
+    Some(FaultSpec { lane: lane?, kind: kind?, when: when? })
 }
 
-fn lane(fields: &Fields<'_>, present: Present) -> Option<Lane> {
-    let words = Lane::ALL.map(|lane| (lane.name(), lane));
+/// The index of the lane: those between tiers, and behind them that of handoffs.
+fn lane(fields: &Fields<'_>, present: Present) -> Option<u8> {
+    let mut words: Vec<(&'static str, Option<Lane>)> =
+        Lane::ALL.iter().map(|&lane| (lane.name(), Some(lane))).collect();
+    words.push(("handoff", None));
     if !fields.has("lane") {
         fields.missing("lane", "the lane whose copies it strikes", "add lane = \"g1_g2\"");
     }
-    let lane = fields.word("lane", &words)?;
+    let Some(lane) = fields.word("lane", &words)? else {
+        if let (false, Some(entry)) = (present.handoffs, fields.entry("lane")) {
+            let mend = "add [workers] with prefill = 1 and decode = 1, or name another lane";
+            fields.refuse(entry, "a lane of the scenario, which has no handoffs", mend);
+        }
+        return Some(HANDOFF_LANE);
+    };
     if let (Some(tier), Some(entry)) = (present.lacking(lane), fields.entry("lane")) {
         let mend = format!("add [{}], or name another lane", tier.name());
         fields.refuse(entry, "a lane between tiers of the scenario", mend);
     }
-    Some(lane)
+    Some(lane.index() as u8)
 }
 
 #[derive(Clone, Copy, PartialEq)]

@@ -1,16 +1,22 @@
-//! `[links.pcie]`, `[links.disk]` and `[links.object]`.
+//! `[links]`: those between tiers here, that of handoffs beside the other tables of several workers.
 
 use tierscope_engine::Lane;
 use tierscope_units::Span;
 
 use super::Notes;
 use super::fields::Fields;
+use super::fleet::{WITH_HANDOFFS, link as handoff_link};
 use super::tiers::Present;
 use crate::interconnect::{self, LinkPreset, LinkRate, LinkRates, Links};
 use crate::limit;
 use crate::preset;
 
-pub(crate) fn decode(table: Option<Fields<'_>>, present: Present, notes: &mut Notes) -> Links {
+/// The links between tiers, and that which handoffs cross.
+pub(crate) fn decode(
+    table: Option<Fields<'_>>,
+    present: Present,
+    notes: &mut Notes,
+) -> (Links, handoff_link::Decoded) {
     let mut links = Links::default();
     let rows = [
         ("pcie", Lane::G1ToG2, interconnect::PCIE, &mut links.pcie),
@@ -30,10 +36,23 @@ pub(crate) fn decode(table: Option<Fields<'_>>, present: Present, notes: &mut No
             None => note(&format!("links.{name}"), &presets[0], notes),
         }
     }
+    let handoff = handoff(table.as_ref(), present, notes);
     if let Some(fields) = table {
         fields.close();
     }
-    links
+    (links, handoff)
+}
+
+fn handoff(table: Option<&Fields<'_>>, present: Present, notes: &mut Notes) -> handoff_link::Decoded {
+    const NAME: &str = "handoff";
+    if present.handoffs {
+        return handoff_link::decode(table.and_then(|fields| fields.table(NAME)), notes);
+    }
+    if let Some(fields) = table {
+        let (expected, mend) = WITH_HANDOFFS;
+        fields.misplaced(NAME, expected, mend);
+    }
+    handoff_link::Decoded::default()
 }
 
 fn note(path: &str, preset: &LinkPreset, notes: &mut Notes) {
@@ -42,16 +61,19 @@ fn note(path: &str, preset: &LinkPreset, notes: &mut Notes) {
     notes.default(&format!("{path}.preset"), format!("\"{}\"", preset.name), &figures);
 }
 
-fn link(fields: Fields<'_>, presets: &'static [LinkPreset], notes: &mut Notes) -> LinkRates {
-    let named = fields.text("preset").and_then(|name| match preset::find(presets, name, |row| row.name) {
+/// The preset that is named.
+pub(crate) fn named(fields: &Fields<'_>, presets: &'static [LinkPreset]) -> Option<&'static LinkPreset> {
+    match preset::find(presets, fields.text("preset")?, |row| row.name) {
         Ok(row) => Some(row),
         Err(mend) => {
-            if let Some(entry) = fields.entry("preset") {
-                fields.refuse(entry, "the name of a preset of this link", mend);
-            }
+            fields.refuse(fields.entry("preset")?, "the name of a preset of this link", mend);
             None
         }
-    });
+    }
+}
+
+fn link(fields: Fields<'_>, presets: &'static [LinkPreset], notes: &mut Notes) -> LinkRates {
+    let named = named(&fields, presets);
     let written = ["down_gb_per_s", "up_gb_per_s", "latency_us"].iter().all(|&key| fields.has(key));
     if named.is_none() && !written {
         note(&fields.path, &presets[0], notes);

@@ -5,6 +5,7 @@ pub(crate) mod engine;
 pub(crate) mod expect;
 pub(crate) mod faults;
 pub(crate) mod fields;
+pub(crate) mod fleet;
 pub(crate) mod hardware;
 pub(crate) mod lanes;
 pub(crate) mod links;
@@ -54,7 +55,10 @@ pub(crate) fn scenario(root: &Node, problems: &Problems<'_>) -> Option<Scenario>
         engine::derive_g1(&mut engine, &hardware, problems, at, &mut notes);
     }
     let kv_bytes_per_block = hardware.kv_bytes_per_token.saturating_mul(u64::from(engine.block_size_tokens));
-    let tiers::Decoded { tiers, links, faults } = tiers::decode(&fields, kv_bytes_per_block, &mut notes);
+    let workers = fleet::Workers::decode(&fields, &engine, &mut notes);
+    let handoffs = workers.as_ref().is_some_and(|workers| workers.has_handoffs);
+    let tiers::Decoded { tiers, links, faults, handoff_link } =
+        tiers::decode(&fields, kv_bytes_per_block, handoffs, &mut notes);
     engine.tiers = tiers;
     let timing_table = fields.entry("timing").and_then(|entry| Fields::open(&entry.node, "timing", problems));
     let timing = timing::decode(timing_table, &hardware, &mut notes);
@@ -62,6 +66,8 @@ pub(crate) fn scenario(root: &Node, problems: &Problems<'_>) -> Option<Scenario>
     let slo = fields.entry("slo").and_then(|entry| Fields::open(&entry.node, "slo", problems)).map(slo);
     let expect_table = fields.entry("expect").and_then(|entry| Fields::open(&entry.node, "expect", problems));
     let requests = workload.as_ref().and_then(workload::request_count);
+    let beside = fleet::Beside { link: handoff_link, model: hardware.model, requests };
+    let fleet = fleet::decode(&fields, workers, beside, &mut notes);
     let expect = expect_table.map(|table| expect::decode(table, requests)).unwrap_or_default();
     fields.close();
     if problems.any() {
@@ -78,7 +84,7 @@ pub(crate) fn scenario(root: &Node, problems: &Problems<'_>) -> Option<Scenario>
         seed,
         engine,
         draft_acceptance,
-        fleet: None,
+        fleet,
         links,
         faults,
         kv_bytes_per_block,

@@ -8,7 +8,7 @@ use tierscope_units::{Bytes, Span};
 
 use super::engine::EVICTIONS;
 use super::fields::Fields;
-use super::{Notes, faults, lanes, links};
+use super::{Notes, faults, fleet, lanes, links};
 use crate::fault::FaultSpec;
 use crate::interconnect::Links;
 use crate::limit;
@@ -24,22 +24,20 @@ pub(crate) struct Decoded {
     pub(crate) tiers: Option<TiersConfig>,
     pub(crate) links: Links,
     pub(crate) faults: Vec<FaultSpec>,
+    /// The links that handoffs cross.
+    pub(crate) handoff_link: fleet::link::Decoded,
 }
 
-/// Which tiers a scenario has.
+/// Which tiers a scenario has, and whether it has handoffs.
 #[derive(Clone, Copy)]
 pub(crate) struct Present {
-    g3: bool,
-    g4: bool,
+    tiers: [bool; 4],
+    pub(crate) handoffs: bool,
 }
 
 impl Present {
     fn has(self, tier: Tier) -> bool {
-        match tier {
-            Tier::G1 | Tier::G2 => true,
-            Tier::G3 => self.g3,
-            Tier::G4 => self.g4,
-        }
+        self.tiers[tier as usize]
     }
 
     /// The tier at an end of the lane that is not there.
@@ -48,29 +46,41 @@ impl Present {
     }
 }
 
-/// The tables below G1. `bytes_per_block` is of one block of KV.
-pub(crate) fn decode(root: &Fields<'_>, bytes_per_block: u64, notes: &mut Notes) -> Decoded {
-    const OTHERS: [&str; 6] = ["g3", "g4", "offload", "lanes", "links", "fault"];
-    if !root.has("g2") {
-        for name in OTHERS {
-            root.misplaced(name, "it only beside g2", "add [g2] with blocks = 1000, or remove it");
-        }
-        return Decoded::default();
+/// The tables below G1. `bytes_per_block` is of one block of KV; handoffs have a link and a lane for faults, too.
+pub(crate) fn decode(root: &Fields<'_>, bytes_per_block: u64, handoffs: bool, notes: &mut Notes) -> Decoded {
+    let present = Present { tiers: [true, root.has("g2"), root.has("g3"), root.has("g4")], handoffs };
+    if !present.has(Tier::G2) {
+        return without_g2(root, present, notes);
     }
-    let present = Present { g3: root.has("g3"), g4: root.has("g4") };
     let mut tier = |name| root.table(name).and_then(|table| tier_of(table, bytes_per_block, notes));
     let (g2, g3, g4) = (tier("g2"), tier("g3"), tier("g4"));
     let mut tiers = TiersConfig { g3, g4, ..TiersConfig::with_g2(1) };
     // A placeholder, in which every chunk fits, where [g2] was refused.
     tiers.g2 = g2.unwrap_or(TierConfig { blocks: limit::TIER_BLOCKS as u32, ..tiers.g2 });
-    offload(root, &mut tiers, notes);
+    offload(root, &mut tiers, handoffs, notes);
     tiers.lanes = lanes::decode(root.table("lanes"), present, notes);
-    let links = links::decode(root.table("links"), present, notes);
+    let (links, handoff_link) = links::decode(root.table("links"), present, notes);
     for lane in Lane::ALL {
         tiers.lanes[lane.index()].estimate = links.of(lane).estimate(bytes_per_block);
     }
     let faults = faults::decode(root, present);
-    Decoded { tiers: Some(tiers), links, faults }
+    Decoded { tiers: Some(tiers), links, faults, handoff_link }
+}
+
+/// Links and faults are there for handoffs alone.
+fn without_g2(root: &Fields<'_>, present: Present, notes: &mut Notes) -> Decoded {
+    const MEND: &str = "add [g2] with blocks = 1000, or remove it";
+    for name in ["g3", "g4", "offload", "lanes"] {
+        root.misplaced(name, "it only beside g2", MEND);
+    }
+    if !present.handoffs {
+        for name in ["links", "fault"] {
+            root.misplaced(name, "it only beside g2, or workers.prefill and workers.decode", MEND);
+        }
+        return Decoded::default();
+    }
+    let (links, handoff_link) = links::decode(root.table("links"), present, notes);
+    Decoded { tiers: None, links, faults: faults::decode(root, present), handoff_link }
 }
 
 fn tier_of(fields: Fields<'_>, bytes_per_block: u64, notes: &mut Notes) -> Option<TierConfig> {
@@ -109,7 +119,7 @@ fn blocks_in(fields: &Fields<'_>, gib: f64, bytes_per_block: u64, notes: &mut No
 }
 
 /// The policies.
-fn offload(root: &Fields<'_>, tiers: &mut TiersConfig, notes: &mut Notes) {
+fn offload(root: &Fields<'_>, tiers: &mut TiersConfig, handoffs: bool, notes: &mut Notes) {
     let Some(fields) = root.table("offload") else {
         if !root.has("offload") {
             notes.default("offload.store", "\"on_eviction\"", "as KVBM does");
@@ -117,6 +127,11 @@ fn offload(root: &Fields<'_>, tiers: &mut TiersConfig, notes: &mut Notes) {
         return;
     };
     let is_vllm = fields.word("flavour", &[("kvbm", false), ("vllm", true)]).unwrap_or(false);
+    if let (true, true, Some(entry)) = (is_vllm, handoffs, fields.entry("flavour")) {
+        let expected = "\"kvbm\" beside prefill and decode workers: what a decode worker has comes by handoff, \
+                        not through the connector";
+        fields.refuse(entry, expected, "write flavour = \"kvbm\", or workers.count");
+    }
     let vllm = vllm(&fields, is_vllm);
     tiers.store = store(&fields, is_vllm, notes);
     tiers.holds = holds(&fields, is_vllm);
