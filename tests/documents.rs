@@ -18,6 +18,7 @@ fn every_key_of_a_scenario_is_documented() {
     const ODD: &str = "qqqqqqqqqqqq = 1";
     let hardware = "[hardware]\nmodel = \"llama-3.1-8b\"\ngpu = \"h100-sxm\"\n";
     let g2 = "[g2]\nblocks = 1\n";
+    let split = "[workers]\nprefill = 1\ndecode = 1\n";
     let tables = [
         format!("tierscope = 1\n{ODD}\n"),
         format!("[engine]\n{ODD}\n"),
@@ -28,6 +29,12 @@ fn every_key_of_a_scenario_is_documented() {
         format!("{g2}[links]\n{ODD}\n"),
         format!("{g2}[links.pcie]\n{ODD}\n"),
         format!("{g2}[[fault]]\n{ODD}\n"),
+        format!("{split}{ODD}\n"),
+        format!("{split}[router]\n{ODD}\n"),
+        format!("{split}[handoff]\n{ODD}\n"),
+        format!("{split}[links.handoff]\n{ODD}\n"),
+        format!("{split}[[worker]]\n{ODD}\n"),
+        format!("{split}[[message_fault]]\n{ODD}\n"),
         format!("[hardware]\n{ODD}\n"),
         format!("[slo]\n{ODD}\n"),
         format!("[expect]\n{ODD}\n"),

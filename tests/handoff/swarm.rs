@@ -45,8 +45,9 @@ fn fleets() -> impl Strategy<Value = (HandoffOrder, bool, bool, RouterKind)> {
     let order = prop_oneof![Just(HandoffOrder::SourceFirst), Just(HandoffOrder::DestinationFirst)];
     let kind =
         prop_oneof![Just(RouterKind::RoundRobin), Just(RouterKind::LeastLoaded), Just(RouterKind::KvAware)];
-    (order, any::<bool>(), any::<bool>(), kind)
-        .prop_map(|(order, layers, whole, kind)| (order, layers && order != HandoffOrder::SourceFirst, whole, kind))
+    (order, any::<bool>(), any::<bool>(), kind).prop_map(|(order, layers, whole, kind)| {
+        (order, layers && order != HandoffOrder::SourceFirst, whole, kind)
+    })
 }
 
 proptest! {

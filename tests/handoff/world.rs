@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tierscope_engine::{
     Arrival, Command, CopyFailure, EngineConfig, Entry, Fact, FactLog, Fleet, FleetCommand, FleetConfig,
-    FleetInput, HandoffBytes, HandoffConfig, HandoffCopy, HandoffFact, HandoffOrder, HandoffPhase, Input, Leg,
-    Message, Rank, Role, RouterConfig, RouterKind, WorkerChange,
+    FleetInput, HandoffBytes, HandoffConfig, HandoffCopy, HandoffFact, HandoffOrder, HandoffPhase, Input,
+    Leg, Message, Rank, Role, RouterConfig, RouterKind, WorkerChange,
 };
 use tierscope_engine::{CostTerms, Expiry, Publish};
 use tierscope_units::{HandoffId, Idx, PassId, RequestId, SimTime, Span, TokenRun, TransferId, WorkerId};

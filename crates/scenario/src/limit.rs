@@ -46,6 +46,8 @@ pub const FAULTS: usize = 256;
 pub const SLOW_FACTOR: f64 = 1e6;
 /// Most blocks of G1 of all workers together (64 Mi): each takes some 64 bytes at once.
 pub const FLEET_G1_BLOCKS: u64 = 1 << 26;
+/// Most workers times replicas of their router (1 Mi): each replica keeps some 128 bytes on each worker.
+pub const ROUTER_BOOKS: u64 = 1 << 20;
 /// Most times that workers come or go.
 pub const WORKER_CHANGES: usize = 4_096;
 /// Most scheduled faults of messages.

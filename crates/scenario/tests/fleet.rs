@@ -223,7 +223,8 @@ fn defaults_are_named() {
         router.publish = "pass_end" (a block is news when it has been computed)
         router's credits = 1, 0.75, 0.25 (blocks credited for one in G1, G2 and G3, as Dynamo publishes them)
         handoff.layers = 32 (as Llama-3.1-8B; no model is named)
-        handoff.lease_s = 480 (as vLLM's NIXL connector)"#]].assert_eq(&read.defaults.join("\n"));
+        handoff.lease_s = 480 (as vLLM's NIXL connector)"#]]
+    .assert_eq(&read.defaults.join("\n"));
     let bare = scenario(&format!("{HEAD}[workers]\nprefill = 1\ndecode = 1\n"));
     assert_eq!(bare.fleet.map(|fleet| fleet.handoff), Some(HandoffConfig::VLLM));
     expect![[r#"
@@ -234,7 +235,8 @@ fn defaults_are_named() {
         workload.trace_block_tokens = 512 (Mooncake's)
         router.kind = "round_robin" (the plainest; "kv_aware" looks at caches)
         handoff.order = "source_first" (as vLLM does)
-        handoff.lease_s = 480 (as vLLM's NIXL connector)"#]].assert_eq(&bare.defaults.join("\n"));
+        handoff.lease_s = 480 (as vLLM's NIXL connector)"#]]
+    .assert_eq(&bare.defaults.join("\n"));
 }
 
 #[test]
@@ -307,7 +309,8 @@ fn equal_fleets_have_equal_hashes() {
     );
     assert_ne!(plain, hash(""));
     expect!["cd763b575e758a98aa2b6b05bcbbb19d"].assert_eq(&hash("").to_string());
-    expect!["f1cc2106c4d5589add9f714f0477654f"].assert_eq(&hash("[g2]\nblocks = 9\n[g3]\nblocks = 9\n").to_string());
+    expect!["f1cc2106c4d5589add9f714f0477654f"]
+        .assert_eq(&hash("[g2]\nblocks = 9\n[g3]\nblocks = 9\n").to_string());
 }
 
 /// One assignment for each key that [`SPLIT`] may have.

@@ -26,6 +26,16 @@ const VLLM: &str = "{\"tierscope\": 1, \"workload\": {\"kind\": \"trace\", \"fil
     \"offload\": {\"flavour\": \"vllm\", \"chunk_eviction\": \"arc\", \"store_threshold\": 2, \"blocks_per_chunk\": 4, \"prompt_only\": true},\n\
     \"lanes\": {\"g2_g1\": {\"flush_after_ms\": 1}}, \"fault\": [{\"lane\": \"g1_g2\", \"kind\": \"corrupt\", \"every\": 5}]}";
 
+const FLEET: &str = "tierscope = 1\n[workload]\nkind = \"trace\"\nfile = \"t\"\n[workers]\nprefill = 2\ndecode = 3\nper_host = 2\nabsent = [4, 1]\n\
+    startup_ms = 7.5\ndecode_g1_blocks = 2048\n[router]\nkind = \"kv_aware\"\nreplicas = 3\nsync_ms = 1.3\npublish = \"pass_start\"\nexpiry_s = 300.7\n\
+    overlap_score_credit = 0.9\ntemperature = 0.7\n[handoff]\norder = \"destination_first\"\ntransfer = \"layers\"\nlayers = 48\nlease_s = 30.3\n\
+    message_delay_ms = 0.25\n[links.handoff]\ngb_per_s = 12.7\nlatency_us = 3.1\nshared_by = \"all\"\n[[fault]]\nlane = \"handoff\"\nkind = \"lose\"\nevery = 2\n\
+    [[worker]]\nat_ms = 50.3\nworker = 2\nchange = \"lose\"\n[[worker]]\nat_ms = 10\nworker = 1\nchange = \"start\"\n\
+    [[message_fault]]\nmessage = \"reserved\"\nrequest = 7\nafter = 2\ncount = 3\nfate = \"late\"\ndelay_ms = 5.3\n";
+
+const WHOLE: &str = "{\"tierscope\": 1, \"workload\": {\"kind\": \"trace\", \"file\": \"t\"}, \"workers\": {\"count\": 4, \"absent\": [3]},\n\
+    \"router\": {\"kind\": \"least_loaded\", \"event_delay_ms\": 1.7}, \"g2\": {\"blocks\": 9}, \"worker\": [{\"at_ms\": 1, \"worker\": 3, \"change\": \"start\"}]}";
+
 const MOONCAKE: &str = "{\"timestamp\": 0, \"input_length\": 600, \"output_length\": 5, \"hash_ids\": [0, 1]}\n\
     {\"timestamp\": 27.5, \"input_length\": 1024, \"output_length\": 52, \"hash_ids\": [0, 2], \"session_id\": \"a\\\"b\"}\n";
 
@@ -126,7 +136,7 @@ proptest! {
 
     #[test]
     fn mutated_scenarios_are_read_or_refused(changes in changes()) {
-        for text in [TOML, SYNTHETIC, TIERS, VLLM] {
+        for text in [TOML, SYNTHETIC, TIERS, VLLM, FLEET, WHOLE] {
             scenario(&String::from_utf8_lossy(&mutate(text, &changes)))?;
         }
     }

@@ -30,12 +30,12 @@ fn tables_below_g1_need_their_tiers() {
             error: lanes: found the key lanes, expected it only beside g2
               --> scenario:12:2
               mend: add [g2] with blocks = 1000, or remove it
-            error: links: found the key links, expected it only beside g2, or workers.prefill and workers.decode
+            error: links: found the key links, expected it only beside g2, or prefill and decode workers
               --> scenario:13:2
-              mend: add [g2] with blocks = 1000, or remove it
-            error: fault: found the key fault, expected it only beside g2, or workers.prefill and workers.decode
+              mend: add [g2] with blocks = 1000, or [workers] with prefill = 1 and decode = 1, or remove it
+            error: fault: found the key fault, expected it only beside g2, or prefill and decode workers
               --> scenario:14:3
-              mend: add [g2] with blocks = 1000, or remove it"#]],
+              mend: add [g2] with blocks = 1000, or [workers] with prefill = 1 and decode = 1, or remove it"#]],
     );
     refused(
         "[g2]\nblocks = 1\n[lanes.g2_g3]\n[lanes.g4_g2]\n[links.disk]\n[links.object]\n\

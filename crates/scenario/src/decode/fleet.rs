@@ -38,24 +38,24 @@ pub(crate) fn decode(
     notes: &mut Notes,
 ) -> Option<FleetSpec> {
     let Some(workers) = workers else {
-        // A table of workers that is none has been refused.
         for name in ["router", "handoff", "worker", "message_fault"] {
-            if !root.has("workers") {
+            // A key of workers that is no table has been refused.
+            if root.has(name) && !root.has("workers") {
                 root.misplaced(name, "it only beside workers", "add [workers] with count = 2, or remove it");
             }
         }
         return None;
     };
-    let router = router::decode(root.table("router"), notes);
-    let handoff = if workers.has_handoffs {
-        handoff::decode(root.table("handoff"), beside.model, notes)
+    let router = router::decode(root.table("router"), workers.total(), notes);
+    let (handoff, message_faults) = if workers.has_handoffs {
+        let handoff = handoff::decode(root.table("handoff"), beside.model, notes);
+        (handoff, messages::decode(root, beside.requests))
     } else {
         let (expected, mend) = WITH_HANDOFFS;
         root.misplaced("handoff", expected, mend);
         root.misplaced("message_fault", expected, mend);
-        handoff::Decoded::default()
+        (handoff::Decoded::default(), Vec::new())
     };
-    let message_faults = messages::decode(root, beside.requests);
     let changes = changes::decode(root, &workers);
     Some(FleetSpec {
         roles: workers.roles()?,

@@ -75,7 +75,9 @@ fn without_g2(root: &Fields<'_>, present: Present, notes: &mut Notes) -> Decoded
     }
     if !present.handoffs {
         for name in ["links", "fault"] {
-            root.misplaced(name, "it only beside g2, or workers.prefill and workers.decode", MEND);
+            let mend =
+                "add [g2] with blocks = 1000, or [workers] with prefill = 1 and decode = 1, or remove it";
+            root.misplaced(name, "it only beside g2, or prefill and decode workers", mend);
         }
         return Decoded::default();
     }

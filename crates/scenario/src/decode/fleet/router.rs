@@ -14,7 +14,8 @@ const STANDARD: RouterKind = RouterKind::RoundRobin;
 /// Least time without news that something expires after, in seconds.
 const EXPIRY_LEAST_S: f64 = 0.001;
 
-pub(super) fn decode(table: Option<Fields<'_>>, notes: &mut Notes) -> RouterConfig {
+/// The router of so many workers, where that is known.
+pub(super) fn decode(table: Option<Fields<'_>>, workers: Option<u32>, notes: &mut Notes) -> RouterConfig {
     let Some(fields) = table else {
         note_kind(notes);
         return standard();
@@ -37,6 +38,13 @@ pub(super) fn decode(table: Option<Fields<'_>>, notes: &mut Notes) -> RouterConf
     };
     if config.replicas == 1 {
         fields.misplaced("sync_ms", "it only beside replicas", "add replicas = 2, or remove it");
+    }
+    let workers = u64::from(workers.unwrap_or(1));
+    if let (true, Some(entry)) =
+        (u64::from(config.replicas) * workers > limit::ROUTER_BOOKS, fields.entry("replicas"))
+    {
+        let expected = format!("at most {} replicas for {workers} workers", limit::ROUTER_BOOKS / workers);
+        fields.refuse(entry, expected, "lower it, or write fewer workers");
     }
     fields.close();
     config
