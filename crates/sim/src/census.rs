@@ -61,11 +61,12 @@ fn in_words(wait: Wait) -> String {
 
 /// Requests that follow one that is live now.
 fn followers_to_come(simulation: &Simulation) -> impl Iterator<Item = (RequestId, String)> {
-    let plans = (0..).map(RequestId).zip(&simulation.workload().requests);
-    plans.filter_map(|(id, plan)| match plan.start {
-        Start::After { request, .. } if simulation.engine().is_live(request) => {
-            Some((id, format!("end of request {request}")))
-        }
-        _ => None,
+    let workload = simulation.workload();
+    let plans = (0..).map(RequestId).zip(&workload.requests);
+    plans.filter_map(|(id, plan)| {
+        let Start::After { request, .. } = plan.start else { return None };
+        let mut waits = std::iter::once(request).chain(workload.joins_of(id));
+        let live = waits.find(|&request| simulation.engine().is_live(request))?;
+        Some((id, format!("end of request {live}")))
     })
 }

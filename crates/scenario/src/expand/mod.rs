@@ -13,7 +13,8 @@
 //!
 //! Invariants of a [`Workload`]: requests are numbered in order; times of [`Start::At`] do not decrease;
 //! [`Start::After`] names a lower number; runs lie within `runs`, are not empty, and their lengths sum to
-//! `prompt_tokens`. Runs may be shared: the turns of a session are prefixes of one list.
+//! `prompt_tokens`. Runs may be shared: the turns of a session are prefixes of one list. [`Workload::joins`] is sorted
+//! and without repetition, names lower numbers too, and only of requests with [`Start::After`].
 
 mod inline;
 mod synthetic;
@@ -37,12 +38,23 @@ pub struct Workload {
     pub concurrency: Option<u32>,
     /// Granularity of the infinite-cache figure: the trace's block where it has hashes, else the engine's.
     pub content_block_tokens: u32,
+    /// Further ends that a request with [`Start::After`] waits for: (who waits, for whom). Its delay counts from the last
+    /// end of all. Few requests have some: those that wait for several subagents.
+    pub joins: Vec<(RequestId, RequestId)>,
+    /// The session of each request, numbered as they come. Empty where nothing names a session.
+    pub sessions: Vec<Option<u32>>,
 }
 
 impl Workload {
     /// The prompt of a request.
     pub fn prompt(&self, plan: &RequestPlan) -> &[TokenRun] {
         &self.runs[plan.runs.start as usize..plan.runs.end as usize]
+    }
+
+    /// Further requests that `request` waits for, besides that of its [`Start::After`].
+    pub fn joins_of(&self, request: RequestId) -> impl Iterator<Item = RequestId> {
+        let first = self.joins.partition_point(|&(waiting, _)| waiting < request);
+        self.joins[first..].iter().take_while(move |&&(waiting, _)| waiting == request).map(|&(_, ended)| ended)
     }
 
     /// Appends a run, which joins the last one of the prompt that began at `from` when it continues it.
