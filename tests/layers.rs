@@ -37,6 +37,7 @@ const RULES: &[Rule] = &[
         below: &[UNITS, ENGINE],
         foreign: Some(&[
             "base64",
+            "flate2",
             "jsonc-parser",
             "libm",
             "miniz_oxide",
@@ -71,6 +72,7 @@ const FOR_TESTS: &[&str] = &["expect-test", "proptest", "serde_json"];
 
 /// Crates of which a pure crate takes no default features, and why.
 const NO_DEFAULTS: &[(&str, &str)] = &[
+    ("flate2", "its defaults ask the processor"),
     ("comfy-table", "its defaults ask the terminal"),
     ("rand_core", "its defaults reach for entropy"),
     ("rand_chacha", "its defaults need std"),

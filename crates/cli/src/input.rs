@@ -8,11 +8,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
-use tierscope_scenario::trace::TraceFormat;
-use tierscope_scenario::{Problem, Scenario, Workload, limit, link};
+use tierscope_scenario::{Problem, Scenario, Workload, limit, link, trace};
 
-/// Most bytes of a trace file.
-pub(crate) const TRACE_BYTES_MAX: u64 = 4 << 30;
+/// Bytes of a file that are looked at to tell what it is.
+const HEAD_BYTES: u64 = 1 << 16;
 /// Most bytes of a scenario text.
 const SCENARIO_BYTES_MAX: u64 = limit::SCENARIO_TEXT_BYTES as u64;
 
@@ -111,14 +110,16 @@ fn find(argument: &str) -> Result<Source> {
     }
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     match extension.to_ascii_lowercase().as_str() {
-        "jsonl" => bare_trace(path, TraceFormat::Mooncake),
-        "csv" => bare_trace(path, TraceFormat::AzureCsv),
-        "toml" | "json" => from_file(path),
-        _ if !path.exists() => Err(cannot_read(path, &io::Error::from(io::ErrorKind::NotFound))),
-        _ => Err(anyhow!(
-            "error: {argument} is neither a scenario nor a trace by its name\n  expected: .toml or .json for a \
-             scenario, .jsonl (Mooncake) or .csv (Azure) for a bare trace\n  mend: rename the file"
-        )),
+        "toml" => from_file(path),
+        // A recorded session is one JSON object, as a scenario is.
+        "json" => bare_trace(path)?.map_or_else(|| from_file(path), Ok),
+        _ => bare_trace(path)?.ok_or_else(|| {
+            anyhow!(
+                "error: {argument} is neither a scenario nor a trace by its name and its content\n  expected: .toml or \
+                 .json for a scenario, .jsonl, .json or .csv for a bare trace, packed as .gz or not\n  mend: rename \
+                 the file, or name the format of the trace in a scenario"
+            )
+        }),
     }
 }
 
@@ -161,16 +162,24 @@ fn from_file(path: &Path) -> Result<Source> {
     Ok(Source { name, text, folder, bare_trace: false })
 }
 
-fn bare_trace(path: &Path, format: TraceFormat) -> Result<Source> {
+/// The defaults around a trace, if the file is one by its beginning or its name.
+fn bare_trace(path: &Path) -> Result<Option<Source>> {
+    let mut head = Vec::new();
     // A missing file is said before anything else.
-    drop(File::open(path).map_err(|error| cannot_read(path, &error))?);
+    let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
+    if !file.metadata().is_ok_and(|found| found.is_dir()) {
+        file.take(HEAD_BYTES).read_to_end(&mut head).map_err(|error| cannot_read(path, &error))?;
+    }
     let name = path.display().to_string();
-    let text = tierscope_scenario::default_text_for_trace(&name, format);
-    Ok(Source { name, text, folder: PathBuf::new(), bare_trace: true })
+    let Some(format) = trace::detect(&head, &name) else { return Ok(None) };
+    let block = trace::block_tokens(&head, format);
+    let text = tierscope_scenario::default_text_for_trace(&name, format, block);
+    Ok(Some(Source { name, text, folder: PathBuf::new(), bare_trace: true }))
 }
 
-fn read_trace(path: &Path) -> Result<Vec<u8>> {
-    read_file(path, TRACE_BYTES_MAX)
+/// The bytes of a trace, packed or not.
+pub(crate) fn read_trace(path: &Path) -> Result<Vec<u8>> {
+    read_file(path, limit::TRACE_BYTES)
 }
 
 fn read_file(path: &Path, most: u64) -> Result<Vec<u8>> {
@@ -217,7 +226,7 @@ fn too_large(path: &Path, most: u64) -> anyhow::Error {
 fn cannot_read(path: &Path, error: &io::Error) -> anyhow::Error {
     let mend = match error.kind() {
         io::ErrorKind::NotFound => {
-            "check the path; a scenario is a .toml or .json file, a bare trace .jsonl or .csv, a link, or - for \
+            "check the path; a scenario is a .toml or .json file, a bare trace .jsonl, .json or .csv, a link, or - for \
              standard input"
         }
         io::ErrorKind::PermissionDenied => "make it readable for you",
@@ -227,7 +236,7 @@ fn cannot_read(path: &Path, error: &io::Error) -> anyhow::Error {
 }
 
 /// All problems of an input, with the file they are in.
-fn explain(place: &str, file: Option<&str>, problems: Vec<Problem>) -> anyhow::Error {
+pub(crate) fn explain(place: &str, file: Option<&str>, problems: Vec<Problem>) -> anyhow::Error {
     let count = problems.len();
     let mut text = String::new();
     for mut problem in problems {

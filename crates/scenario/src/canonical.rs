@@ -20,6 +20,7 @@ use crate::scenario::{
     WorkloadSpec,
 };
 use crate::timing::Timing;
+use crate::trace::{DEFAULT_MOONCAKE_BLOCK, TraceFormat};
 
 impl Scenario {
     /// The canonical form.
@@ -56,6 +57,13 @@ impl Scenario {
         }
         if let Some(Value::String(file)) = form.pointer_mut("/workload/file") {
             *file = file.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+        }
+        if let (WorkloadSpec::Trace(trace), Some(Value::Object(form))) =
+            (&self.workload, form.get_mut("workload"))
+            && matches!(trace.format, None | Some(TraceFormat::Mooncake | TraceFormat::AzureCsv))
+        {
+            // Absent means the usual block, and hashes as if it were written.
+            form.entry("trace_block_tokens").or_insert(json!(DEFAULT_MOONCAKE_BLOCK));
         }
         let mut text = String::new();
         write_sorted(&form, &mut text);
@@ -307,11 +315,16 @@ fn request_json(request: &InlineRequest) -> Value {
 }
 
 fn trace_json(trace: &TraceSpec) -> Value {
-    let mut form = object([
-        ("kind", json!("trace")),
-        ("file", json!(trace.file)),
-        ("trace_block_tokens", json!(trace.trace_block_tokens)),
-    ]);
+    let mut form = object([("kind", json!("trace")), ("file", json!(trace.file))]);
+    if let Some(tokens) = trace.trace_block_tokens {
+        form.insert("trace_block_tokens".into(), json!(tokens));
+    }
+    if let Some(tokens) = trace.output_tokens {
+        form.insert("output_tokens".into(), json!(tokens));
+    }
+    if trace.session_gap != Span::ZERO {
+        form.insert("session_gap_ms".into(), ms(trace.session_gap));
+    }
     if let Some(format) = trace.format {
         form.insert("format".into(), json!(format.word()));
     }

@@ -45,7 +45,7 @@ pub use scenario::{
 };
 pub use set::{default_for_trace, default_text_for_trace, set};
 pub use timing::{Polynomial, Roofline, Timing};
-pub use trace::TraceFormat;
+pub use trace::{TraceFile, TraceFormat, TraceOptions};
 
 /// The version of the schema: the value of the key `tierscope`.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -12,6 +12,14 @@ pub const TRACE_LINE_BYTES: usize = 1 << 24;
 pub const TRACE_ROW_KEYS: usize = 64;
 /// Deepest nesting of a value that a trace line carries besides the known fields.
 pub const TRACE_ROW_DEPTH: usize = 32;
+/// Most requests that a request of a trace waits for.
+pub const TRACE_ROW_WAITS: usize = 4_096;
+/// Longest trace in bytes, unpacked (4 GiB).
+pub const TRACE_BYTES: u64 = 4 << 30;
+/// Most files that are read as one trace.
+pub const TRACE_FILES: usize = 10_000;
+/// Most tokens that are assumed for an answer whose length a trace does not tell.
+pub const ASSUMED_OUTPUT_TOKENS: u64 = 1 << 20;
 /// Most token runs of a workload (4 GiB of them).
 pub const RUNS: usize = 1 << 28;
 /// Longest time anywhere in a scenario or trace: ten years of 365 days, in milliseconds.

@@ -212,8 +212,12 @@ pub struct TraceSpec {
     pub format: Option<TraceFormat>,
     /// Only the first so many requests.
     pub limit: Option<u32>,
-    /// Tokens per hash id of the trace.
-    pub trace_block_tokens: u32,
+    /// Tokens per hash id of the trace, where the scenario says so; else the file's or the format's.
+    pub trace_block_tokens: Option<u32>,
+    /// Tokens of every answer, of a format that does not tell them; absent, [`crate::trace::ASSUMED_OUTPUT_TOKENS`].
+    pub output_tokens: Option<u32>,
+    /// From the beginning of a recorded session to that of the next.
+    pub session_gap: Span,
     /// Ignore the trace's times: keep this many requests in flight, in order.
     pub concurrency: Option<u32>,
     /// Pause before each start when `concurrency` is given.

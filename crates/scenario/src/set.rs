@@ -212,30 +212,35 @@ fn value_of(node: &Node) -> Option<Toml> {
     })
 }
 
-/// The scenario text around a bare trace file: what [`set`] can change and [`crate::parse`] reads.
-pub fn default_text_for_trace(name: &str, format: TraceFormat) -> String {
-    let block = match format {
-        TraceFormat::Mooncake => 512,
-        TraceFormat::AzureCsv => 16,
+/// The scenario text around a bare trace file: what [`set`] can change and [`crate::parse`] reads. Its engine block is the trace's where
+/// that is given, else the format's; vLLM's for traces without hashes.
+pub fn default_text_for_trace(name: &str, format: TraceFormat, block_tokens: Option<u32>) -> String {
+    let block = match format.block_tokens() {
+        Some(usual) => block_tokens.unwrap_or(usual),
+        None => 16,
     };
     // So that the text stays within its limit, whatever the name.
     let name: String = name.chars().take(4_096).collect();
-    let (file, format) = (Toml::from(name), format.word());
-    format!(
+    let (file, word) = (Toml::from(name), format.word());
+    let mut text = format!(
         "tierscope = 1\ntitle = {file}\n\n[engine]\nblock_size_tokens = {block}\n\n[timing]\n\
-         model = \"polynomial\"\n\n[workload]\nkind = \"trace\"\nfile = {file}\nformat = \"{format}\"\n"
-    )
+         model = \"polynomial\"\n\n[workload]\nkind = \"trace\"\nfile = {file}\nformat = \"{word}\"\n"
+    );
+    if format.block_tokens().is_some_and(|usual| usual != block) {
+        text.push_str(&format!("trace_block_tokens = {block}\n"));
+    }
+    text
 }
 
 /// The scenario of a bare trace file, with every choice in its `defaults`.
 pub fn default_for_trace(name: &str, format: TraceFormat) -> Scenario {
-    let text = default_text_for_trace(name, format);
+    let text = default_text_for_trace(name, format, None);
     let mut scenario = crate::parse(&text, SourceFormat::Toml)
         .expect("the text around a trace is a valid scenario, whatever its file's name");
     let block = scenario.engine.block_size_tokens;
-    let why = match format {
-        TraceFormat::Mooncake => "the trace's own block",
-        TraceFormat::AzureCsv => "vLLM's default",
+    let why = match format.block_tokens() {
+        Some(_) => "the trace's own block",
+        None => "vLLM's default",
     };
     let chosen = [
         format!("engine.block_size_tokens = {block} ({why})"),

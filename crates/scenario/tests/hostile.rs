@@ -1,9 +1,11 @@
 //! Mutated input of every reader: never a panic, always a value or problems that have a place and a mend.
 
+mod trace_samples;
+
 use proptest::prelude::*;
 use proptest::sample::Index;
 use tierscope_scenario::{
-    Problem, SourceFormat, TraceFormat, default_for_trace, expand, link, parse, parse_any, set,
+    Problem, SourceFormat, Start, TraceFormat, default_for_trace, expand, link, parse, parse_any, set,
 };
 
 const TOML: &str = "tierscope = 1\nseed = 3\n[engine]\nblock_size_tokens = 16\ng1_blocks = 64\n[hardware]\nmodel = \"qwen3-8b\"\ngpu = \"h200\"\n\
@@ -35,11 +37,6 @@ const FLEET: &str = "tierscope = 1\n[workload]\nkind = \"trace\"\nfile = \"t\"\n
 
 const WHOLE: &str = "{\"tierscope\": 1, \"workload\": {\"kind\": \"trace\", \"file\": \"t\"}, \"workers\": {\"count\": 4, \"absent\": [3]},\n\
     \"router\": {\"kind\": \"least_loaded\", \"event_delay_ms\": 1.7}, \"g2\": {\"blocks\": 9}, \"worker\": [{\"at_ms\": 1, \"worker\": 3, \"change\": \"start\"}]}";
-
-const MOONCAKE: &str = "{\"timestamp\": 0, \"input_length\": 600, \"output_length\": 5, \"hash_ids\": [0, 1]}\n\
-    {\"timestamp\": 27.5, \"input_length\": 1024, \"output_length\": 52, \"hash_ids\": [0, 2], \"session_id\": \"a\\\"b\"}\n";
-
-const AZURE: &str = "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799600,4808,10\n2023-11-16 18:17:04.0319600,3180,8\n";
 
 /// What mutations insert.
 const SEEDS: [&str; 28] = [
@@ -159,12 +156,19 @@ proptest! {
 
     #[test]
     fn mutated_traces_are_read_or_refused(changes in changes()) {
-        for (text, format) in [(MOONCAKE, TraceFormat::Mooncake), (AZURE, TraceFormat::AzureCsv)] {
+        for (format, text) in trace_samples::ALL {
             match expand(&default_for_trace("t", format), Some(&mutate(text, &changes))) {
-                Ok(workload) => for plan in &workload.requests {
-                    let sum: u64 = workload.prompt(plan).iter().map(|run| u64::from(run.len)).sum();
-                    prop_assert_eq!(sum, u64::from(plan.prompt_tokens));
-                },
+                Ok(workload) => {
+                    for (index, plan) in workload.requests.iter().enumerate() {
+                        let sum: u64 = workload.prompt(plan).iter().map(|run| u64::from(run.len)).sum();
+                        prop_assert_eq!(sum, u64::from(plan.prompt_tokens));
+                        if let Start::After { request, .. } = plan.start {
+                            prop_assert!((request.0 as usize) < index);
+                        }
+                    }
+                    prop_assert!(workload.joins.is_sorted() && workload.joins.iter().all(|(who, whom)| whom < who));
+                    prop_assert!(workload.sessions.is_empty() || workload.sessions.len() == workload.requests.len());
+                }
                 Err(problems) => sound(&problems)?,
             }
         }

@@ -137,8 +137,11 @@ fn the_canonical_form_is_read_back() {
     let synthetic = "tierscope = 1\n[workload]\nkind = 'synthetic'\nrequests = 5\narrival = 'closed_loop'\nconcurrency = 2\nthink_time_ms = 1.25\n\
         prompt_tokens = { min = 3, max = 9 }\noutput_tokens = { mean = 5.5, stddev = 2, distribution = 'lognormal' }\nturns = 2\n\
         shared_prefix = { tokens = 5, groups = 3 }\n[hardware]\nmodel = 'qwen3-8b'\ngpu = 'b200'\n[timing]\nmodel = 'roofline'\noverhead_ns = 7";
-    let trace = default_text_for_trace("a/b.jsonl", TraceFormat::Mooncake) + "concurrency = 1\nlimit = 9\n";
-    for text in [FULL, FULL_JSON, synthetic, &trace] {
+    let trace =
+        default_text_for_trace("a/b.jsonl", TraceFormat::Mooncake, None) + "concurrency = 1\nlimit = 9\n";
+    let log = default_text_for_trace("l.jsonl.gz", TraceFormat::LmCache, Some(128)) + "output_tokens = 7\n";
+    let session = default_text_for_trace("s.json", TraceFormat::Weka, None) + "session_gap_ms = 2.5\n";
+    for text in [FULL, FULL_JSON, synthetic, &trace, &log, &session] {
         let first = scenario(text);
         let second =
             parse(&first.to_json().to_string(), SourceFormat::Json).expect("the canonical form is valid");

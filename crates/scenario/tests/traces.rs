@@ -45,7 +45,7 @@ fn row(field: &str, value: &str) -> String {
 #[test]
 fn a_row_becomes_runs_of_its_blocks() {
     let text = format!(
-        "\u{feff}{ROW}\r\n\r\n   \n{{\"hash_ids\":[0,2],\"output_length\":7,\"session_id\":\"a\\\"b\",\"delay\":[1,{{\"x\":null}}],\"input_length\":1024,\"timestamp\":27.5}}"
+        "\u{feff}{ROW}\r\n\r\n   \n{{\"hash_ids\":[0,2],\"output_length\":7,\"session_id\":\"a\\\"b\",\"other\":[1,{{\"x\":null}}],\"input_length\":1024,\"timestamp\":27.5}}"
     );
     let workload = mooncake(text.as_bytes()).expect("two rows");
     assert_eq!(workload.content_block_tokens, 512);
@@ -325,9 +325,9 @@ fn what_only_shows_at_expansion_is_explained() {
     let tierscope_scenario::WorkloadSpec::Trace(spec) = &mut scenario.workload else { panic!("not a trace") };
     spec.format = None;
     expect![[r#"
-        error: workload.format: found a file of no known format, expected Mooncake JSONL or Azure CSV
+        error: workload.format: found a file of no known format, expected a trace of a format that Tierscope reads
           --> t.txt:1:1
-          mend: name it: format = "mooncake" or "azure_csv""#]]
+          mend: name it: format = mooncake, agentic_mooncake, mooncake_delta, weka, dynamo, qwen_bailian, lmcache, azure_csv or burstgpt"#]]
     .assert_eq(&message(expand(&scenario, Some(b"hello"))));
 }
 

@@ -20,7 +20,7 @@ use tierscope_engine::EngineConfig;
 use crate::hardware::Hardware;
 use crate::node::{Node, Value};
 use crate::problem::Problems;
-use crate::scenario::{Scenario, Slo, WorkloadSpec};
+use crate::scenario::{Scenario, Slo, TraceSpec, WorkloadSpec};
 use crate::trace::TraceFormat;
 use crate::{SCHEMA_VERSION, limit};
 
@@ -119,10 +119,11 @@ fn workload_table(fields: &Fields<'_>, engine: &EngineConfig, notes: &mut Notes)
     };
     let spec = workload::decode(Fields::open(&entry.node, "workload", fields.problems)?, notes)?;
     if let WorkloadSpec::Trace(trace) = &spec {
-        let hashed = trace.format != Some(TraceFormat::AzureCsv) && !trace.file.ends_with(".csv");
         let block = engine.block_size_tokens;
-        if hashed && !trace.trace_block_tokens.is_multiple_of(block.max(1)) {
-            let (expected, mend) = workload::divisors(trace.trace_block_tokens);
+        if let Some(tokens) = least_known_block(trace)
+            && !tokens.is_multiple_of(block.max(1))
+        {
+            let (expected, mend) = workload::divisors(tokens);
             fields.problems.report(
                 place_of_block_size(fields),
                 "engine.block_size_tokens",
@@ -133,6 +134,22 @@ fn workload_table(fields: &Fields<'_>, engine: &EngineConfig, notes: &mut Notes)
         }
     }
     Some(spec)
+}
+
+/// The block that the engine's has to divide, as far as is known without the file; expansion checks the file's own. Nothing for a
+/// format without hashes. Of a format that is not known yet, the largest: all others divide it.
+fn least_known_block(trace: &TraceSpec) -> Option<u32> {
+    let hashed = match trace.format {
+        Some(format) => format.block_tokens().is_some(),
+        None => !trace.file.ends_with(".csv") && !trace.file.ends_with(".csv.gz"),
+    };
+    let written = trace.trace_block_tokens;
+    let of_format = || match trace.format {
+        None | Some(TraceFormat::Mooncake | TraceFormat::MooncakeDelta) => Some(512),
+        Some(TraceFormat::QwenBailian) => TraceFormat::QwenBailian.block_tokens(),
+        Some(_) => None,
+    };
+    written.or_else(of_format).filter(|_| hashed)
 }
 
 fn place_of_block_size(fields: &Fields<'_>) -> usize {

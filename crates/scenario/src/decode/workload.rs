@@ -6,7 +6,7 @@ use super::fields::Fields;
 use super::{Notes, requests, synthetic};
 use crate::limit;
 use crate::scenario::{TraceSpec, WorkloadSpec};
-use crate::trace::TraceFormat;
+use crate::trace::{ASSUMED_OUTPUT_TOKENS, TraceFormat};
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -14,9 +14,6 @@ enum Kind {
     Requests,
     Trace,
 }
-
-/// Tokens per hash id of a Mooncake trace.
-pub(crate) const MOONCAKE_BLOCK_TOKENS: u32 = 512;
 
 pub(crate) fn decode(fields: Fields<'_>, notes: &mut Notes) -> Option<WorkloadSpec> {
     let kinds = [("synthetic", Kind::Synthetic), ("requests", Kind::Requests), ("trace", Kind::Trace)];
@@ -49,8 +46,7 @@ fn mend_of_missing_kind(fields: &Fields<'_>) -> &'static str {
 
 fn trace(fields: &Fields<'_>, notes: &mut Notes) -> Option<TraceSpec> {
     let file = fields.text("file");
-    let formats = [("mooncake", TraceFormat::Mooncake), ("azure_csv", TraceFormat::AzureCsv)];
-    let format = fields.word("format", &formats);
+    let format = fields.word("format", &TraceFormat::WORDS);
     let rows = fields.count("limit", 1, limit::REQUESTS);
     let block = fields.count("trace_block_tokens", 1, limit::BLOCK_TOKENS);
     let concurrency = fields.count("concurrency", 1, limit::CONCURRENCY);
@@ -58,8 +54,23 @@ fn trace(fields: &Fields<'_>, notes: &mut Notes) -> Option<TraceSpec> {
     if concurrency.is_none() && !fields.has("concurrency") {
         fields.misplaced("think_time_ms", "it only beside concurrency", "add concurrency, or remove it");
     }
-    if block.is_none() && format != Some(TraceFormat::AzureCsv) {
-        notes.default("workload.trace_block_tokens", MOONCAKE_BLOCK_TOKENS, "Mooncake's");
+    let output_tokens = fields.count("output_tokens", 1, limit::ASSUMED_OUTPUT_TOKENS);
+    if format.is_some_and(|format| format != TraceFormat::LmCache) {
+        fields.misplaced("output_tokens", "it only for lmcache: other traces tell it", "remove it");
+    }
+    let session_gap = fields.milliseconds("session_gap_ms");
+    if format.is_some_and(|format| format != TraceFormat::Weka) {
+        fields.misplaced(
+            "session_gap_ms",
+            "it only for weka: other traces have times of their own",
+            "remove it",
+        );
+    }
+    if let (None, Some((tokens, why))) = (block, default_block(format)) {
+        notes.default("workload.trace_block_tokens", tokens, why);
+    }
+    if output_tokens.is_none() && format == Some(TraceFormat::LmCache) {
+        notes.default("workload.output_tokens", ASSUMED_OUTPUT_TOKENS, "the log does not tell it");
     }
     let Some(file) = file else {
         if !fields.has("file") {
@@ -71,10 +82,23 @@ fn trace(fields: &Fields<'_>, notes: &mut Notes) -> Option<TraceSpec> {
         file: file.into(),
         format,
         limit: rows,
-        trace_block_tokens: block.unwrap_or(MOONCAKE_BLOCK_TOKENS),
+        trace_block_tokens: block,
+        output_tokens,
+        session_gap: session_gap.unwrap_or(Span::ZERO),
         concurrency,
         think_time: think_time.unwrap_or(Span::ZERO),
     })
+}
+
+/// What a hash id stands for unless the file says otherwise, and who says so.
+fn default_block(format: Option<TraceFormat>) -> Option<(u32, &'static str)> {
+    match format {
+        None | Some(TraceFormat::Mooncake | TraceFormat::MooncakeDelta) => Some((512, "Mooncake's")),
+        // These files say it themselves.
+        Some(TraceFormat::Weka | TraceFormat::Dynamo | TraceFormat::LmCache) => None,
+        Some(TraceFormat::QwenBailian) => Some((16, "that of the published traces")),
+        Some(TraceFormat::AzureCsv | TraceFormat::BurstGpt) => None,
+    }
 }
 
 /// What an engine block may be for a trace block, and the mend.

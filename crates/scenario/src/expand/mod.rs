@@ -25,7 +25,7 @@ use tierscope_units::{RequestId, SimTime, Span, TokenRun};
 
 use crate::problem::Problem;
 use crate::scenario::{Scenario, TraceSpec, WorkloadSpec};
-use crate::trace::{self, TraceFormat};
+use crate::trace::{self, TraceFile, TraceFormat, TraceOptions};
 
 /// Everything the simulator needs to know about the requests.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -54,7 +54,10 @@ impl Workload {
     /// Further requests that `request` waits for, besides that of its [`Start::After`].
     pub fn joins_of(&self, request: RequestId) -> impl Iterator<Item = RequestId> {
         let first = self.joins.partition_point(|&(waiting, _)| waiting < request);
-        self.joins[first..].iter().take_while(move |&&(waiting, _)| waiting == request).map(|&(_, ended)| ended)
+        self.joins[first..]
+            .iter()
+            .take_while(move |&&(waiting, _)| waiting == request)
+            .map(|&(_, ended)| ended)
     }
 
     /// Appends a run, which joins the last one of the prompt that began at `from` when it continues it.
@@ -164,37 +167,34 @@ fn replay(spec: &TraceSpec, block_size_tokens: u32, bytes: &[u8]) -> Result<Work
         let mut problem = spec_problem(
             "workload.format",
             "a file of no known format",
-            "Mooncake JSONL or Azure CSV",
-            "name it: format = \"mooncake\" or \"azure_csv\"",
+            "a trace of a format that Tierscope reads",
+            format!(
+                "name it: format = {}",
+                crate::problem::either(&TraceFormat::WORDS.map(|(word, _)| word))
+            ),
         );
         problem.file = Some(spec.file.clone());
         return Err(vec![problem]);
     };
-    let rows = spec.limit.map_or(usize::MAX, |rows| rows as usize);
-    let read = match format {
-        TraceFormat::Mooncake => {
-            if block_size_tokens == 0 || !spec.trace_block_tokens.is_multiple_of(block_size_tokens) {
-                let (expected, mend) = crate::decode::workload::divisors(spec.trace_block_tokens);
-                return Err(vec![spec_problem(
-                    "engine.block_size_tokens",
-                    block_size_tokens.to_string(),
-                    expected,
-                    mend,
-                )]);
-            }
-            trace::mooncake::read(bytes, spec.trace_block_tokens, rows)
-        }
-        TraceFormat::AzureCsv => trace::azure::read(bytes, rows).map(|mut workload| {
-            workload.content_block_tokens = block_size_tokens;
-            workload
-        }),
+    let options = TraceOptions {
+        rows: spec.limit.map_or(usize::MAX, |rows| rows as usize),
+        block_tokens: spec.trace_block_tokens,
+        output_tokens: spec.output_tokens.unwrap_or(trace::ASSUMED_OUTPUT_TOKENS),
+        session_gap: spec.session_gap,
     };
-    let mut workload = read.map_err(|mut problems| {
-        problems.iter_mut().for_each(|problem| problem.file = Some(spec.file.clone()));
-        problems
-    })?;
+    let mut workload = trace::read(format, &[TraceFile { name: &spec.file, bytes }], &options)?;
+    match workload.content_block_tokens {
+        0 => workload.content_block_tokens = block_size_tokens,
+        block if block_size_tokens == 0 || !block.is_multiple_of(block_size_tokens) => {
+            let (expected, mend) = crate::decode::workload::divisors(block);
+            let found = block_size_tokens.to_string();
+            return Err(vec![spec_problem("engine.block_size_tokens", found, expected, mend)]);
+        }
+        _ => {}
+    }
     if let Some(concurrency) = spec.concurrency {
         workload.concurrency = Some(concurrency);
+        workload.joins.clear();
         workload.requests.iter_mut().for_each(|plan| plan.start = Start::WhenFree { delay: spec.think_time });
     }
     Ok(workload)

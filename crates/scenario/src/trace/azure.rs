@@ -17,7 +17,7 @@ const HEADER: [&str; 3] = ["TIMESTAMP", "ContextTokens", "GeneratedTokens"];
 ///
 /// # Errors
 /// The faults of the lines, at most [`limit::PROBLEMS`].
-pub fn read(bytes: &[u8], rows: usize) -> Result<Workload, Vec<Problem>> {
+pub(super) fn read(bytes: &[u8], rows: usize) -> Result<Workload, Vec<Problem>> {
     read_within(bytes, rows, limit::TRACE_LINE_BYTES)
 }
 

@@ -152,27 +152,69 @@ impl<'b> Cursor<'b> {
         &rest[..end.unwrap_or(rest.len())]
     }
 
-    /// Milliseconds, as nanoseconds.
-    pub(super) fn milliseconds(&mut self) -> Result<u64, Fault> {
+    /// A time without a sign, as nanoseconds.
+    #[inline]
+    pub(super) fn decimal(&mut self, key: &'static str, unit: Unit) -> Result<u64, Fault> {
         let start = self.at;
-        if let Some(ms) = self.digits().filter(|&ms| ms as f64 <= limit::TIME_MS) {
-            return Ok(ms * 1_000_000);
+        let most = limit::TIME_NS / unit.ns;
+        if let Some(whole) = self.digits().filter(|&whole| whole <= most) {
+            return Ok(whole * unit.ns);
         }
         self.at = start;
         let token = self.number_token();
-        let text = std::str::from_utf8(token).unwrap_or_default();
-        let valid =
-            token.first().is_some_and(u8::is_ascii_digit) && token.last().is_some_and(u8::is_ascii_digit);
-        match text.parse::<f64>() {
-            Ok(ms) if valid && ms <= limit::TIME_MS => {
+        match nanoseconds(token, unit) {
+            Some(ns) => {
                 self.at += token.len();
-                Ok(libm::round(ms * 1e6) as u64)
+                Ok(ns)
             }
-            _ => {
-                let expected = format!("milliseconds from 0 to {:.0} (ten years)", limit::TIME_MS);
-                Err(self.fault("timestamp", expected, self.mend_of_number(limit::TIME_MS)))
+            None => {
+                let expected = format!("{} from 0 to {most} (ten years)", unit.name);
+                Err(self.fault(key, expected, self.mend_of_number(most as f64)))
             }
         }
+    }
+
+    /// A whole number of 32 bits with a sign, as a number of 64.
+    pub(super) fn signed(&mut self, key: &'static str) -> Result<i64, Fault> {
+        let token = self.number_token();
+        let number = std::str::from_utf8(token).ok().and_then(|text| text.parse::<i32>().ok());
+        let padded = matches!(token, [b'+', ..] | [b'0', _, ..] | [b'-', b'0', ..]);
+        let Some(number) = number.filter(|_| !padded) else {
+            let expected = format!("a whole number from {} to {}", i32::MIN, i32::MAX);
+            return Err(self.fault(key, expected, "correct or remove it"));
+        };
+        self.at += token.len();
+        Ok(i64::from(number))
+    }
+
+    /// A name: a text, or a whole number; what stands between the quotation marks, escapes as they stand.
+    pub(super) fn label(&mut self, key: &'static str) -> Result<&'b [u8], Fault> {
+        if self.peek() == Some(b'"') {
+            return self.string();
+        }
+        let token = self.number_token();
+        if token.is_empty() || !token.iter().all(u8::is_ascii_digit) {
+            return Err(self.fault(key, "a text or a whole number", "put it in quotation marks"));
+        }
+        self.at += token.len();
+        Ok(token)
+    }
+
+    /// Enters an array: false when it is empty, which leaves it.
+    pub(super) fn open_array(
+        &mut self,
+        key: &'static str,
+        expected: &str,
+        mend: &str,
+    ) -> Result<bool, Fault> {
+        if self.peek() != Some(b'[') {
+            return Err(self.fault(key, expected, mend));
+        }
+        self.at += 1;
+        self.space();
+        let empty = self.peek() == Some(b']');
+        self.at += usize::from(empty);
+        Ok(!empty)
     }
 
     /// Passes over a value of any kind.
@@ -227,5 +269,65 @@ impl<'b> Cursor<'b> {
         }
         self.at += word.len();
         Ok(())
+    }
+}
+
+/// A unit of time in a trace.
+#[derive(Clone, Copy)]
+pub(super) struct Unit {
+    pub(super) name: &'static str,
+    pub(super) ns: u64,
+    /// Decimal places of one unit in nanoseconds.
+    places: usize,
+}
+
+pub(super) const MILLISECONDS: Unit = Unit { name: "milliseconds", ns: 1_000_000, places: 6 };
+pub(super) const SECONDS: Unit = Unit { name: "seconds", ns: 1_000_000_000, places: 9 };
+
+/// Nanoseconds of a number without a sign; `None` beyond ten years, or when it is none. What is written with no more places than
+/// a nanosecond has is read exactly, so that a time that was written from nanoseconds comes back as it was.
+pub(super) fn nanoseconds(token: &[u8], unit: Unit) -> Option<u64> {
+    let valid = token.first().is_some_and(u8::is_ascii_digit) && token.last().is_some_and(u8::is_ascii_digit);
+    if !valid {
+        return None;
+    }
+    if let Some(exact) = exactly(token, unit) {
+        return (exact <= limit::TIME_NS).then_some(exact);
+    }
+    let number = std::str::from_utf8(token).ok()?.parse::<f64>().ok()?;
+    let most = (limit::TIME_NS / unit.ns) as f64;
+    (number <= most).then(|| libm::round(number * unit.ns as f64) as u64)
+}
+
+fn exactly(token: &[u8], unit: Unit) -> Option<u64> {
+    let point = token.iter().position(|&byte| byte == b'.')?;
+    let (whole, fraction) = (&token[..point], &token[point + 1..]);
+    if whole.len() > 12 || fraction.len() > unit.places {
+        return None;
+    }
+    let number = |digits: &[u8]| {
+        digits.iter().try_fold(0_u64, |value, digit| {
+            digit.is_ascii_digit().then(|| value * 10 + u64::from(digit - b'0'))
+        })
+    };
+    let scaled = (fraction.len()..unit.places).fold(number(fraction)?, |value, _| value * 10);
+    number(whole)?.checked_mul(unit.ns)?.checked_add(scaled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_to_the_nanosecond() {
+        let ms = |text: &str| nanoseconds(text.as_bytes(), MILLISECONDS);
+        assert_eq!(ms("315359999999.999999"), Some(315_359_999_999_999_999), "more digits than a float has");
+        assert_eq!(ms("27.5"), Some(27_500_000));
+        assert_eq!(ms("0.1234567"), Some(123_457), "rounded");
+        assert_eq!(ms("1e3"), Some(1_000_000_000));
+        assert_eq!(nanoseconds(b"103.60000000000001", SECONDS), Some(103_600_000_000));
+        for bad in ["", "-1", "1.", ".5", "1e300", "nan", "315360000000.1", "1.5.5", "1 5"] {
+            assert_eq!(ms(bad), None, "{bad}");
+        }
     }
 }

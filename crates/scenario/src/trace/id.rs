@@ -18,6 +18,14 @@ const LARGE_TOKENS: u64 = 1 << 59;
 // The token ids of small ids stay below those of large ones.
 const _: () = assert!(SMALL * crate::limit::BLOCK_TOKENS <= LARGE_TOKENS);
 
+/// The id of the block that begins with a token: one that is read as the same token again. `None` where no block begins.
+pub(super) fn block_id(token: u64, block_tokens: u64) -> Option<u64> {
+    let (first_token, first_id) = if token < LARGE_TOKENS { (0, 0) } else { (LARGE_TOKENS, SMALL) };
+    let in_range = token < crate::limit::RAW_TOKEN_IDS;
+    let from = token - first_token;
+    (in_range && from.is_multiple_of(block_tokens)).then(|| first_id + from / block_tokens)
+}
+
 #[derive(Default)]
 pub(super) struct Ids {
     dense: Vec<u64>,

@@ -2,50 +2,82 @@
 //!
 //! Names are compared as they stand; an escaped spelling of a known name is an unknown field.
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, MILLISECONDS};
 use super::id;
 use super::line::{Fault, Line, quote_bytes};
 use crate::limit;
 
-/// The fields of a row. The ids are in the reader's buffer.
+/// The fields of a row. The ids and the requests that it waits for are in the reader's buffers.
 #[derive(Clone, Copy)]
-pub(super) struct Row {
-    pub(super) at_ns: u64,
+pub(super) struct Row<'b> {
+    /// Its time; absent only where a delay or a request to wait for says when it starts.
+    pub(super) at_ns: Option<u64>,
     pub(super) timestamp_at: usize,
     pub(super) input_tokens: u32,
     pub(super) output_tokens: u32,
-    /// Byte of the `[` of the ids.
-    pub(super) ids_at: usize,
+    /// Byte of the `[` of the ids; none where they are `null`.
+    pub(super) ids_at: Option<usize>,
+    /// What names the session, as it stands between quotation marks or without them.
+    pub(super) session: Option<&'b [u8]>,
+    /// What names the request.
+    pub(super) request_id: Option<&'b [u8]>,
+    /// Delay and tool pause together.
+    pub(super) delay_ns: Option<u64>,
+    pub(super) delay_at: usize,
+    pub(super) priority: i32,
+    /// Tokens per id, where the row says so, and the byte.
+    pub(super) block_tokens: Option<(usize, u32)>,
 }
 
-const FIELDS: [&str; 4] = ["timestamp", "input_length", "output_length", "hash_ids"];
+const FIELDS: [&str; 12] = [
+    "timestamp",
+    "input_length",
+    "output_length",
+    "hash_ids",
+    "session_id",
+    "delay",
+    "delay_ms",
+    "tool_wait_ms",
+    "priority",
+    "request_id",
+    "wait_for",
+    "block_size",
+];
+/// So many of them every row has.
+const REQUIRED: usize = 4;
+const HASH_IDS: usize = 3;
 
 #[derive(Clone, Copy, Default)]
-struct Field {
+struct Field<'b> {
     /// Byte of the value; none while the field is unseen.
     at: Option<usize>,
     value: u64,
+    text: &'b [u8],
 }
 
 /// Reads rows; holds the buffers that all rows use.
 pub(super) struct Reader<'b> {
     pub(super) ids: Vec<u64>,
+    /// Byte and name of each request that the row waits for.
+    pub(super) wait_for: Vec<(usize, &'b [u8])>,
     most_ids: usize,
     others: Vec<&'b [u8]>,
 }
 
 impl<'b> Reader<'b> {
-    /// A reader that refuses rows of more than `most_ids` ids.
-    pub(super) fn new(most_ids: usize) -> Self {
-        Self { ids: Vec::new(), most_ids, others: Vec::new() }
+    /// A reader that refuses rows of more ids than a prompt has blocks, of `block_tokens` unless a row says otherwise.
+    pub(super) fn new(block_tokens: u32) -> Self {
+        let most_ids = most_ids(block_tokens);
+        Self { ids: Vec::new(), wait_for: Vec::new(), most_ids, others: Vec::new() }
     }
 
-    pub(super) fn read(&mut self, line: Line<'b>) -> Result<Row, Fault> {
+    pub(super) fn read(&mut self, line: Line<'b>) -> Result<Row<'b>, Fault> {
         line.text()?;
         self.ids.clear();
+        self.wait_for.clear();
         self.others.clear();
         let mut cursor = Cursor { bytes: line.bytes, at: 0 };
-        let mut fields = [Field::default(); 4];
+        let mut fields = [Field::default(); FIELDS.len()];
         cursor.space();
         cursor.expect(b'{', "an object: {\"timestamp\": …}")?;
         cursor.space();
@@ -63,10 +95,14 @@ impl<'b> Reader<'b> {
                 "put each object on a line of its own",
             ));
         }
-        row(&fields)
+        row(&fields, !self.wait_for.is_empty())
     }
 
-    fn member(&mut self, cursor: &mut Cursor<'b>, fields: &mut [Field; 4]) -> Result<(), Fault> {
+    fn member(
+        &mut self,
+        cursor: &mut Cursor<'b>,
+        fields: &mut [Field<'b>; FIELDS.len()],
+    ) -> Result<(), Fault> {
         cursor.space();
         let at = cursor.at;
         let name = cursor.string()?;
@@ -85,45 +121,53 @@ impl<'b> Reader<'b> {
                 "keep one of the two and remove the other",
             ));
         }
-        let Some(index) = known else {
-            if self.others.len() >= limit::TRACE_ROW_KEYS {
-                let expected = format!("at most {} keys besides the known ones", limit::TRACE_ROW_KEYS);
-                return Err(Fault::new(
-                    at,
-                    "",
-                    "another key",
-                    expected,
-                    "remove the fields that no reader needs",
-                ));
-            }
-            self.others.push(name);
+        match known {
+            Some(index) => self.known(cursor, index, &mut fields[index]),
+            None => self.other(cursor, at, name),
+        }
+    }
+
+    fn other(&mut self, cursor: &mut Cursor<'b>, at: usize, name: &'b [u8]) -> Result<(), Fault> {
+        if self.others.len() >= limit::TRACE_ROW_KEYS {
+            let expected = format!("at most {} keys besides the known ones", limit::TRACE_ROW_KEYS);
+            let mend = "remove the fields that no reader needs";
+            return Err(Fault::new(at, "", "another key", expected, mend));
+        }
+        self.others.push(name);
+        cursor.skip(0)
+    }
+
+    fn known(&mut self, cursor: &mut Cursor<'b>, index: usize, field: &mut Field<'b>) -> Result<(), Fault> {
+        let at = cursor.at;
+        // What a row may leave out it may also leave empty.
+        if index >= REQUIRED && cursor.peek() == Some(b'n') {
             return cursor.skip(0);
-        };
-        let place = cursor.at;
-        let value = match index {
-            0 => cursor.milliseconds()?,
-            1 | 2 => cursor.whole(FIELDS[index], limit::TOKENS_PER_REQUEST)?,
+        }
+        match index {
+            0 => field.value = cursor.decimal(FIELDS[0], MILLISECONDS)?,
+            1 | 2 => field.value = cursor.whole(FIELDS[index], limit::TOKENS_PER_REQUEST)?,
+            HASH_IDS => match cursor.peek() {
+                Some(b'n') => {
+                    cursor.skip(0)?;
+                    field.value = 1;
+                }
+                _ => self.array(cursor)?,
+            },
+            4 | 9 => field.text = cursor.label(FIELDS[index])?,
+            5..=7 => field.value = cursor.decimal(FIELDS[index], MILLISECONDS)?,
+            8 => field.value = cursor.signed(FIELDS[index])? as u64,
+            10 => self.names(cursor)?,
             _ => {
-                self.array(cursor)?;
-                0
+                field.value = cursor.whole(FIELDS[index], limit::BLOCK_TOKENS)?;
+                self.most_ids = most_ids(field.value as u32);
             }
-        };
-        fields[index] = Field { at: Some(place), value };
+        }
+        field.at = Some(at);
         Ok(())
     }
 
     fn array(&mut self, cursor: &mut Cursor<'b>) -> Result<(), Fault> {
-        if cursor.peek() != Some(b'[') {
-            return Err(cursor.fault(
-                "hash_ids",
-                "an array of whole numbers",
-                "write [0, 1, 2], one id per block",
-            ));
-        }
-        cursor.at += 1;
-        cursor.space();
-        if cursor.peek() == Some(b']') {
-            cursor.at += 1;
+        if !cursor.open_array("hash_ids", "an array of whole numbers", "write [0, 1, 2], one id per block")? {
             return Ok(());
         }
         loop {
@@ -132,13 +176,8 @@ impl<'b> Reader<'b> {
             let id = cursor.whole("hash_ids", id::LARGEST)?;
             if self.ids.len() >= self.most_ids {
                 let expected = format!("at most {} ids", self.most_ids);
-                return Err(Fault::new(
-                    at,
-                    "hash_ids",
-                    "another id",
-                    expected,
-                    "split the request, or correct the ids",
-                ));
+                let mend = "split the request, or correct the ids";
+                return Err(Fault::new(at, "hash_ids", "another id", expected, mend));
             }
             self.ids.push(id);
             if !cursor.comma_or(b']')? {
@@ -146,13 +185,38 @@ impl<'b> Reader<'b> {
             }
         }
     }
+
+    fn names(&mut self, cursor: &mut Cursor<'b>) -> Result<(), Fault> {
+        let expected = "an array of request ids";
+        if !cursor.open_array("wait_for", expected, "write [\"r1\", \"r2\"], ids of lines above")? {
+            return Ok(());
+        }
+        loop {
+            cursor.space();
+            let at = cursor.at;
+            let name = cursor.label("wait_for")?;
+            if self.wait_for.len() >= limit::TRACE_ROW_WAITS {
+                let expected = format!("at most {} requests to wait for", limit::TRACE_ROW_WAITS);
+                let mend = "name only those that end last";
+                return Err(Fault::new(at, "wait_for", "another request", expected, mend));
+            }
+            self.wait_for.push((at, name));
+            if !cursor.comma_or(b']')? {
+                return Ok(());
+            }
+        }
+    }
 }
 
-fn row(fields: &[Field; 4]) -> Result<Row, Fault> {
+fn most_ids(block_tokens: u32) -> usize {
+    limit::TOKENS_PER_REQUEST.div_ceil(u64::from(block_tokens.max(1))) as usize
+}
+
+fn row<'b>(fields: &[Field<'b>; FIELDS.len()], waits: bool) -> Result<Row<'b>, Fault> {
     let place = |index: usize| {
         fields[index].at.ok_or_else(|| {
             let name = FIELDS[index];
-            let expected = format!("the fields {}", FIELDS.join(", "));
+            let expected = format!("the fields {}", FIELDS[..REQUIRED].join(", "));
             Fault::new(
                 0,
                 name,
@@ -162,18 +226,36 @@ fn row(fields: &[Field; 4]) -> Result<Row, Fault> {
             )
         })
     };
+    let given = |index: usize| fields[index].at.map(|_| fields[index].value);
+    let delay = [5, 6, 7].into_iter().filter_map(given).reduce(|a, b| a.saturating_add(b));
+    if let (Some(_), Some(at)) = (given(5), fields[6].at) {
+        return Err(Fault::new(
+            at,
+            FIELDS[6],
+            "delay and delay_ms",
+            "one of the two",
+            "keep one: both are ms",
+        ));
+    }
+    if !waits && delay.is_none() {
+        place(0)?;
+    }
+    let (input, output, ids_at) = (place(1)?, place(2)?, place(3)?);
+    debug_assert!(input != output, "two values stand at two places");
+    let text = |index: usize| fields[index].at.map(|_| fields[index].text);
+    let delay_at = [5, 6, 7].into_iter().find_map(|index| fields[index].at).unwrap_or(0);
     Ok(Row {
-        timestamp_at: place(0)?,
-        at_ns: fields[0].value,
-        input_tokens: {
-            place(1)?;
-            fields[1].value as u32
-        },
-        output_tokens: {
-            place(2)?;
-            fields[2].value as u32
-        },
-        ids_at: place(3)?,
+        at_ns: given(0),
+        timestamp_at: fields[0].at.unwrap_or(0),
+        input_tokens: fields[1].value as u32,
+        output_tokens: fields[2].value as u32,
+        ids_at: (fields[HASH_IDS].value == 0).then_some(ids_at),
+        session: text(4),
+        request_id: text(9),
+        delay_ns: delay,
+        delay_at,
+        priority: fields[8].value as i64 as i32,
+        block_tokens: fields[11].at.map(|at| (at, fields[11].value as u32)),
     })
 }
 
