@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::styling::Styles;
 use clap::{ArgGroup, Parser, Subcommand};
+use tierscope_scenario::{TraceFormat, limit, trace};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -20,6 +21,7 @@ Examples:
   tierscope test tests/scenarios                       every scenario with its expectations
   tierscope diff a.toml b.toml --seeds 20              where two runs part, and what that does to the metrics
   tierscope link scenario.toml                         the scenario in one line, to share
+  tierscope convert session.json --out trace.jsonl     any trace as Mooncake's lines
 
 Exit codes:
   0  done
@@ -36,7 +38,7 @@ Examples:
   tierscope run '#v1.…' --digest                       a shared link: the same digest for everybody
   generate-scenario | tierscope run -
 
-A bare trace is Mooncake JSONL (.jsonl) or Azure CSV (.csv). Where the scenario has [expect], it is checked.";
+A bare trace is told by its first line, packed (.gz) or not; docs/SCENARIOS.md lists the formats. Where the scenario has [expect], it is checked.";
 
 const TEST_EXAMPLES: &str = "\
 Examples:
@@ -67,6 +69,17 @@ Examples:
   tierscope link scenario.toml | xargs tierscope run   the same run
   tierscope link --decode '#v1.…' > scenario.toml      and back";
 
+const CONVERT_EXAMPLES: &str = "\
+Examples:
+  tierscope convert session.json --out trace.jsonl
+  tierscope convert sessions/*.json --session-gap-s 30 --out all.jsonl.gz
+  tierscope convert requests.000*.jsonl.gz --limit 1000 --out - | head
+  tierscope convert lookup_hashes_*.jsonl --output-tokens 300 --out lookups.jsonl
+
+The result is Mooncake's JSON lines with sessions, delays and wait_for: read again, it is the same workload, and a run of
+it has the same digest. Several files are joined: sessions of weka with ids of their own, shards of dynamo and lmcache by
+their times. A summary goes to standard error.";
+
 /// Deterministic laboratory for the KV-cache tiers of LLM serving: replays a scenario or a trace and reports.
 #[derive(Debug, Parser)]
 #[command(name = "tierscope", version, after_help = EXAMPLES, styles = Styles::plain(), max_term_width = 110)]
@@ -85,6 +98,8 @@ pub(crate) enum Command {
     Diff(DiffArgs),
     /// Pack a scenario into a link, or unpack one
     Link(LinkArgs),
+    /// Write a trace of any format as Mooncake's JSON lines
+    Convert(ConvertArgs),
     /// Print completions for a shell
     #[command(hide = true)]
     Completions(CompletionsArgs),
@@ -96,7 +111,7 @@ pub(crate) enum Command {
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub(crate) struct RunArgs {
-    /// Scenario (.toml, .json), bare trace (.jsonl, .csv), link, or - for standard input
+    /// Scenario (.toml, .json), bare trace (.jsonl, .json, .csv, packed as .gz or not), link, or - for standard input
     #[arg(value_name = "SCENARIO|LINK")]
     pub(crate) scenario: String,
     /// Replay this trace instead of the one that the scenario names
@@ -180,6 +195,43 @@ pub(crate) struct LinkArgs {
     /// Print the scenario that a link holds
     #[arg(long, value_name = "LINK")]
     pub(crate) decode: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = format!("{CONVERT_EXAMPLES}\n\n{EXIT_CODES}"))]
+pub(crate) struct ConvertArgs {
+    /// Traces, packed (.gz) or not
+    #[arg(value_name = "IN", required = true)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Write here; - is standard output, a name that ends in .gz is packed
+    #[arg(long, short, value_name = "OUT")]
+    pub(crate) out: PathBuf,
+    /// The format, instead of finding it out
+    #[arg(long, value_name = "FORMAT", value_parser = clap::builder::PossibleValuesParser::new(
+        TraceFormat::WORDS.map(|(word, _)| word)))]
+    pub(crate) from: Option<String>,
+    /// Only the first N requests
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=limit::REQUESTS as i64))]
+    pub(crate) limit: Option<u32>,
+    /// Tokens per hash id, where the file does not say so; of a trace without hashes, what is written
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=limit::BLOCK_TOKENS as i64))]
+    pub(crate) block_tokens: Option<u32>,
+    /// Tokens of every answer, of a format that does not tell them (lmcache)
+    #[arg(long, value_name = "N", default_value_t = trace::ASSUMED_OUTPUT_TOKENS,
+        value_parser = clap::value_parser!(u32).range(1..=limit::ASSUMED_OUTPUT_TOKENS as i64))]
+    pub(crate) output_tokens: u32,
+    /// Seconds from the beginning of one recorded session to that of the next (weka)
+    #[arg(long, value_name = "S", default_value_t = 0.0, value_parser = seconds)]
+    pub(crate) session_gap_s: f64,
+    /// No summary
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let most = limit::TIME_MS / 1e3;
+    let number = text.parse::<f64>().ok().filter(|number| (0.0..=most).contains(number));
+    number.ok_or_else(|| format!("expected seconds from 0 to {most:.0} (ten years)"))
 }
 
 #[derive(Debug, clap::Args)]

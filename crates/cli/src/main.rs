@@ -6,6 +6,7 @@
 //! Deliberately absent: a second way to do what a scenario says (flags only override its keys).
 
 mod args;
+mod convert;
 mod diff;
 mod exit;
 mod input;
@@ -27,7 +28,7 @@ use exit::Exit;
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    if let Command::Run(_) | Command::Diff(_) = &args.command {
+    if let Command::Run(_) | Command::Diff(_) | Command::Convert(_) = &args.command {
         interrupt::listen();
     }
     let answered = std::panic::catch_unwind(|| match &args.command {
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Test(args) => test::test(args),
         Command::Diff(args) => diff::diff(args),
         Command::Link(args) => link::link(args),
+        Command::Convert(args) => convert::convert(args),
         Command::Completions(args) => shell::completions(args),
         Command::Man => shell::man(),
     });

@@ -70,7 +70,11 @@ impl Output {
 
     /// Appends text. A reader that has gone is not an error.
     pub(crate) fn write(&mut self, text: &str) -> Result<()> {
-        let bytes = text.as_bytes();
+        self.write_bytes(text.as_bytes())
+    }
+
+    /// Appends bytes. A reader that has gone is not an error.
+    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         let written = match &mut self.sink {
             Sink::Stdout(out) => forgive(out.write_all(bytes)),
             Sink::Device(out) => forgive(out.write_all(bytes)),

@@ -364,3 +364,85 @@ fn help_has_examples_and_exit_codes() {
         assert!(place.run(&["completions", shell], 0).out.contains("tierscope"));
     }
 }
+
+/// Two sessions of kv-cache-tester: a second request follows the first after a pause; ids are each file's own.
+const SESSION: &str = r#"{"id": "a", "block_size": 64, "hash_id_scope": "local", "requests": [
+{"t": 0, "type": "n", "in": 130, "out": 5, "hash_ids": [1, 2], "api_time": 3},
+{"t": 4.5, "type": "n", "in": 200, "out": 6, "hash_ids": [1, 2, 3], "api_time": 2}]}
+"#;
+
+#[test]
+fn a_converted_trace_runs_as_its_original_packed_or_not() {
+    let place = Place::with(&[("session.json", SESSION)]);
+    let plain = place.run(&["convert", "session.json", "--out", "plain.jsonl"], 0);
+    assert_eq!(plain.out, "");
+    assert!(
+        plain.err.starts_with("weka: 2 requests, 1 sessions, 330 tokens in, 11 out, 1 requests follow"),
+        "{}",
+        plain.err
+    );
+    place.run(&["convert", "session.json", "--out", "packed.jsonl.gz", "--quiet"], 0);
+    place.run(&["convert", "packed.jsonl.gz", "--out", "again.jsonl", "--quiet"], 0);
+    let text = |name: &str| std::fs::read_to_string(place.path(name)).expect("a file");
+    assert_eq!(text("again.jsonl"), text("plain.jsonl"));
+    assert!(
+        text("plain.jsonl").contains(r#""session_id": "s0", "delay": 1500, "#),
+        "{}",
+        text("plain.jsonl")
+    );
+    assert!(std::fs::read(place.path("packed.jsonl.gz")).is_ok_and(|bytes| bytes.starts_with(&[0x1f, 0x8b])));
+    let digest = |name: &str| place.run(&["run", name, "--quiet", "--digest"], 0).out;
+    assert_eq!(digest("session.json"), digest("plain.jsonl"));
+    assert_eq!(digest("session.json"), digest("packed.jsonl.gz"));
+}
+
+#[test]
+fn sessions_are_joined_and_spread() {
+    let place = Place::with(&[("a.json", SESSION), ("b.json", SESSION)]);
+    let args = ["convert", "a.json", "b.json", "--session-gap-s", "30", "--out", "-"];
+    let answer = place.run(&args, 0);
+    let lines: Vec<&str> = answer.out.lines().collect();
+    assert_eq!(lines.len(), 4);
+    assert!(
+        lines[2].contains(r#""session_id": "s1", "timestamp": 30000, "#) && lines[2].contains("[5, 6, 7]"),
+        "{}",
+        lines[2]
+    );
+    assert_eq!(place.run(&[&args[..], &["--limit", "3", "--quiet"]].concat(), 0).out.lines().count(), 3);
+}
+
+#[test]
+fn a_trace_that_cannot_be_converted_is_named_with_a_mend() {
+    let row = |start: &str| {
+        format!(
+            "{{{start}, \"session_id\": 1, \"input_length\": 3, \"output_length\": 1, \"hash_ids\": [7]}}\n"
+        )
+    };
+    let delta = row("\"timestamp\": 0") + &row("\"delay\": 1");
+    let place = Place::with(&[
+        ("session.json", SESSION),
+        ("x.txt", "hello"),
+        ("delta.jsonl", &delta),
+        ("cut.jsonl.gz", ""),
+    ]);
+    place.run(&["convert", "session.json", "--out", "x.jsonl.gz", "--quiet"], 0);
+    let packed = std::fs::read(place.path("x.jsonl.gz")).expect("a file");
+    std::fs::write(place.path("cut.jsonl.gz"), &packed[..packed.len() - 9]).expect("a file");
+    let refused = |args: &[&str], words: &str| {
+        let answer = place.run(args, 2);
+        assert!(answer.err.contains(words) && answer.err.contains("mend:"), "{}", answer.err);
+    };
+    refused(&["convert", "x.txt", "--out", "y"], "x.txt is no trace");
+    refused(&["convert", "session.json", "delta.jsonl", "--out", "y"], "beside session.json of format weka");
+    refused(&["convert", "delta.jsonl", "delta.jsonl", "--out", "y"], "a second file of format mooncake");
+    refused(&["convert", "cut.jsonl.gz", "--out", "y"], "a gzip file that is cut");
+    refused(&["run", "cut.jsonl.gz"], "a gzip file that is cut");
+    refused(&["convert", "delta.jsonl", "--from", "mooncake_delta", "--out", "y"], "it holds an answer");
+    refused(&["convert", "session.json", "--out", "."], "is a folder");
+    refused(&["run", "x.txt"], "neither a scenario nor a trace");
+    assert_eq!(
+        place.files(),
+        ["cut.jsonl.gz", "delta.jsonl", "session.json", "x.jsonl.gz", "x.txt"],
+        "nothing is left behind"
+    );
+}
