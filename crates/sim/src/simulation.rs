@@ -57,6 +57,10 @@ struct Machine {
 struct Seen {
     /// By worker.
     circles: Vec<Circles>,
+    /// Workers at which somebody was preempted since they were looked at.
+    unsettled: Vec<WorkerId>,
+    /// Whether one of them goes in circles.
+    endless: bool,
     ended: u32,
     /// Requests that ended at this instant and whose followers are not started yet.
     just_ended: Vec<RequestId>,
@@ -64,7 +68,9 @@ struct Seen {
 
 impl Seen {
     fn look_at(&mut self, log: &FactLog) {
-        let circles = &mut self.circles[log.worker().map_or(0, Idx::index)];
+        let worker = log.worker().unwrap_or_default();
+        let circles = &mut self.circles[worker.index()];
+        let was_settled = !circles.wants_a_look();
         for (_, fact) in log.iter() {
             circles.note(fact);
             if let Fact::Finished { request, .. }
@@ -73,6 +79,9 @@ impl Seen {
             {
                 self.just_ended.push(*request);
             }
+        }
+        if was_settled && circles.wants_a_look() {
+            self.unsettled.push(worker);
         }
     }
 }
@@ -120,7 +129,13 @@ impl Simulation {
             draws: RandomStream::named(scenario.seed, "router"),
             machines: vec![Machine::default(); workers],
             now: SimTime::ZERO,
-            seen: Seen { circles: vec![Circles::default(); workers], ended: 0, just_ended: Vec::new() },
+            seen: Seen {
+                circles: vec![Circles::default(); workers],
+                unsettled: Vec::new(),
+                endless: false,
+                ended: 0,
+                just_ended: Vec::new(),
+            },
         }
         .with_loop_started()
     }
@@ -166,7 +181,7 @@ impl Simulation {
 
     /// Whether requests preempt each other, or themselves, without anybody's progress (rule R2).
     pub fn is_going_in_circles(&self) -> bool {
-        self.seen.circles.iter().any(Circles::are_endless)
+        self.seen.endless
     }
 
     /// Whether something is still to come that does not follow from the machine's own state: requests, cancellations,
@@ -262,15 +277,17 @@ impl Simulation {
 
     /// Whether a worker is where it was before, after preemptions.
     fn look_for_circles(&mut self) {
-        if !self.seen.circles.iter().any(Circles::wants_a_look) {
+        if self.seen.unsettled.is_empty() {
             return;
         }
         let may_change = self.may_change();
         let busy = self.machines.iter().filter(|machine| machine.passes > 0).count();
-        for (at, circles) in self.seen.circles.iter_mut().enumerate() {
-            let others_move = busy > usize::from(self.machines[at].passes > 0);
+        for worker in std::mem::take(&mut self.seen.unsettled) {
+            let others_move = busy > usize::from(self.machines[worker.index()].passes > 0);
             let outside = Outside { now: self.now, may_change: may_change || others_move };
-            circles.look_at(self.fleet.worker(WorkerId(at as u16)), outside);
+            let circles = &mut self.seen.circles[worker.index()];
+            circles.look_at(self.fleet.worker(worker), outside);
+            self.seen.endless |= circles.are_endless();
         }
     }
 
