@@ -330,8 +330,9 @@ impl Simulation {
         match event {
             Event::PassEnds { worker, life, pass } if self.machines[worker.index()].life == life => {
                 self.machines[worker.index()].passes -= 1;
-                let rows = self.fleet.worker(worker).rows_of(pass);
-                let sampled = self.acceptance.as_mut().map_or(&[][..], |model| model.sample(rows));
+                let fleet = &self.fleet;
+                let sample = |model| Acceptance::sample(model, fleet.worker(worker).rows_of(pass));
+                let sampled = self.acceptance.as_mut().map_or(&[][..], sample);
                 let input = FleetInput::Worker { worker, input: Input::PassEnded { pass, sampled } };
                 let seen = &mut self.seen;
                 self.fleet
@@ -352,7 +353,11 @@ impl Simulation {
                     sink(log);
                 });
             }
-            Event::Message(message) => self.tell(FleetInput::Message(message), sink),
+            Event::Message(number) => {
+                if let Some(message) = self.messages.receive(number) {
+                    self.tell(FleetInput::Message(message), sink);
+                }
+            }
             Event::Cancels(request) => self.tell(FleetInput::Cancel(request), sink),
             Event::Arrives(request) => self.arrive(request, sink)?,
         }
@@ -398,8 +403,9 @@ impl Simulation {
     }
 
     fn send(&mut self, message: Message) {
-        for at in self.messages.send(self.now, &message).into_iter().flatten() {
-            self.queue.push(at, Event::Message(message));
+        let (number, times) = self.messages.send(self.now, message);
+        for at in times.into_iter().flatten() {
+            self.queue.push(at, Event::Message(number));
         }
     }
 

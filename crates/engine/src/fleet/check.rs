@@ -8,7 +8,7 @@ use tierscope_units::{Idx, RequestId, SimTime, WorkerId};
 use super::{Fleet, Place, Worker};
 use crate::lower::Tier;
 use crate::request::Context;
-use crate::router::IndexCheck;
+use crate::router::{IndexCheck, RouterKind};
 
 impl Fleet {
     /// Sweeps the whole state.
@@ -111,6 +111,8 @@ impl Fleet {
         });
         match &mut self.router {
             None => IndexCheck::default(),
+            // The others are told nothing.
+            Some(router) if router.config().kind != RouterKind::KvAware => IndexCheck::default(),
             Some(router) if settled => router.check_settled(truth),
             Some(router) => router.check(now, truth),
         }

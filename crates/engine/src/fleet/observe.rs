@@ -7,7 +7,7 @@ use crate::fact::{BlockList, Fact, FactLog};
 use crate::input::Leg;
 use crate::lower::Tier;
 use crate::machine::Engine;
-use crate::router::{CacheEvent, Publish, Router, Stage};
+use crate::router::{CacheEvent, Publish, Router, RouterKind, Stage};
 
 /// Something that a worker's fact sets off at another worker.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +41,12 @@ impl Fleet {
         if let Some(router) = &mut self.router {
             let pipelined = self.config.handoff.pipelined;
             let mut prefilled: Vec<RequestId> = Vec::new();
+            // Other routers do not look at what workers hold.
+            let listens = router.config().kind == RouterKind::KvAware;
             for (_, fact) in log.iter() {
-                note_cache(&state.engine, fact, &mut state.outgoing);
+                if listens {
+                    note_cache(&state.engine, fact, &mut state.outgoing);
+                }
                 match *fact {
                     Fact::FirstToken { request } => router.prefilled(now, request),
                     Fact::Finished { request, .. } | Fact::Rejected { request, .. } => {
