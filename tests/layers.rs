@@ -24,6 +24,8 @@ const ENGINE: &str = "tierscope-engine";
 const SCENARIO: &str = "tierscope-scenario";
 const REPORT: &str = "tierscope-report";
 const SIM: &str = "tierscope-sim";
+const SWEEP: &str = "tierscope-sweep";
+const COLUMNS: &str = "tierscope-columns";
 const PAGE: &str = "tierscope-page";
 const WORKER: &str = "tierscope-worker";
 
@@ -58,7 +60,18 @@ const RULES: &[Rule] = &[
         below: &[UNITS, ENGINE, SCENARIO, REPORT],
         foreign: Some(&["libm", "serde", "serde_json"]),
     },
-    Rule { package: "tierscope", below: &[UNITS, ENGINE, SCENARIO, REPORT, SIM], foreign: None },
+    Rule {
+        package: SWEEP,
+        below: &[UNITS, ENGINE, SCENARIO, REPORT, SIM],
+        foreign: Some(&["comfy-table", "csv", "libm", "serde_json"]),
+    },
+    // Knows nothing of the house, so that it compiles beside it: its one dependency is the heaviest of all.
+    Rule { package: COLUMNS, below: &[], foreign: Some(&["bytes", "parquet"]) },
+    Rule {
+        package: "tierscope",
+        below: &[UNITS, ENGINE, SCENARIO, REPORT, SIM, SWEEP, COLUMNS],
+        foreign: None,
+    },
     // The page shows what the worker tells it, and of the worker it names only the protocol (tested below).
     Rule { package: PAGE, below: &[UNITS, SCENARIO, WORKER], foreign: None },
     Rule { package: WORKER, below: &[UNITS, ENGINE, SCENARIO, REPORT, SIM], foreign: None },
@@ -74,6 +87,7 @@ const FOR_TESTS: &[&str] = &["expect-test", "proptest", "serde_json"];
 const NO_DEFAULTS: &[(&str, &str)] = &[
     ("flate2", "its defaults ask the processor"),
     ("comfy-table", "its defaults ask the terminal"),
+    ("parquet", "its defaults bring Arrow and codecs that want a C compiler"),
     ("rand_core", "its defaults reach for entropy"),
     ("rand_chacha", "its defaults need std"),
 ];
@@ -283,7 +297,7 @@ fn platform_switches(path: &Path, source: &str) -> Vec<String> {
 }
 
 fn pure() -> impl Iterator<Item = &'static str> {
-    [UNITS, ENGINE, SCENARIO, SIM, REPORT].into_iter()
+    [UNITS, ENGINE, SCENARIO, SIM, REPORT, SWEEP].into_iter()
 }
 
 #[track_caller]

@@ -13,7 +13,7 @@ use crate::run::{Cmd, Failure, Result, root};
 use crate::source::{code_only, functions};
 
 /// The crates that are functions of their arguments.
-pub(crate) const PURE: [&str; 5] = ["units", "engine", "scenario", "sim", "report"];
+pub(crate) const PURE: [&str; 6] = ["units", "engine", "scenario", "sim", "report", "sweep"];
 
 /// What a `cfg` asks to tell one platform from another; none of these words has another use in Rust.
 const PLATFORM_SWITCHES: [&str; 5] =
