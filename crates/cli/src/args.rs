@@ -6,7 +6,9 @@ use clap::builder::styling::Styles;
 use clap::{ArgGroup, Parser, Subcommand};
 use tierscope_scenario::{TraceFormat, limit, trace};
 
-const EXIT_CODES: &str = "\
+use crate::sweep::SweepArgs;
+
+pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0  done
   1  an expectation failed
@@ -22,6 +24,7 @@ Examples:
   tierscope diff a.toml b.toml --seeds 20              where two runs part, and what that does to the metrics
   tierscope link scenario.toml                         the scenario in one line, to share
   tierscope convert session.json --out trace.jsonl     any trace as Mooncake's lines
+  tierscope sweep scenario.toml --knob engine.g1_blocks=500..64000*2
 
 Exit codes:
   0  done
@@ -100,6 +103,8 @@ pub(crate) enum Command {
     Link(LinkArgs),
     /// Write a trace of any format as Mooncake's JSON lines
     Convert(ConvertArgs),
+    /// Turn one to three knobs of a scenario, and compare what comes of it
+    Sweep(Box<SweepArgs>),
     /// Print completions for a shell
     #[command(hide = true)]
     Completions(CompletionsArgs),

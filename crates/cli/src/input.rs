@@ -41,16 +41,33 @@ pub(crate) struct Changes<'a> {
 }
 
 /// A text before it is parsed.
-struct Source {
-    name: String,
-    text: String,
+pub(crate) struct Source {
+    /// What to call it in messages.
+    pub(crate) name: String,
+    /// The text.
+    pub(crate) text: String,
     /// Paths in the scenario are relative to this folder.
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
     bare_trace: bool,
 }
 
 /// Finds, changes and parses a scenario.
 pub(crate) fn read(argument: &str, changes: &Changes<'_>) -> Result<Input> {
+    let (source, place) = changed(argument, changes)?;
+    let scenario = tierscope_scenario::parse_any(&source.text)
+        .map_err(|problems| explain(&place, Some(&place), problems))?;
+    let named = scenario.trace_path().map(|path| source.folder.join(path));
+    let trace = match (changes.trace, named) {
+        (Some(_), None) => return Err(no_trace(&source.name)),
+        (Some(given), Some(_)) => Some(given.to_owned()),
+        (None, named) => named,
+    };
+    let Source { name, text, bare_trace, .. } = source;
+    Ok(Input { name, scenario, text, bare_trace, trace })
+}
+
+/// Finds and changes a scenario; says what to call it in messages about its text.
+pub(crate) fn changed(argument: &str, changes: &Changes<'_>) -> Result<(Source, String)> {
     let mut source = find(argument)?;
     let mut assignments: Vec<String> = Vec::new();
     let replays = !source.bare_trace && changes.trace.is_some();
@@ -71,16 +88,7 @@ pub(crate) fn read(argument: &str, changes: &Changes<'_>) -> Result<Input> {
         true => source.name.clone(),
         false => format!("{} as changed by the command line", source.name),
     };
-    let scenario = tierscope_scenario::parse_any(&source.text)
-        .map_err(|problems| explain(&place, Some(&place), problems))?;
-    let named = scenario.trace_path().map(|path| source.folder.join(path));
-    let trace = match (changes.trace, named) {
-        (Some(_), None) => return Err(no_trace(&source.name)),
-        (Some(given), Some(_)) => Some(given.to_owned()),
-        (None, named) => named,
-    };
-    let Source { name, text, bare_trace, .. } = source;
-    Ok(Input { name, scenario, text, bare_trace, trace })
+    Ok((source, place))
 }
 
 fn no_trace(name: &str) -> anyhow::Error {
@@ -182,7 +190,7 @@ pub(crate) fn read_trace(path: &Path) -> Result<Vec<u8>> {
     read_file(path, limit::TRACE_BYTES)
 }
 
-fn read_file(path: &Path, most: u64) -> Result<Vec<u8>> {
+pub(crate) fn read_file(path: &Path, most: u64) -> Result<Vec<u8>> {
     let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
     let found = file.metadata().map_err(|error| cannot_read(path, &error))?;
     if found.is_dir() {
@@ -207,7 +215,7 @@ fn read_limited(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn utf8(bytes: Vec<u8>, name: &str) -> Result<String> {
+pub(crate) fn utf8(bytes: Vec<u8>, name: &str) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let line = 1 + error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count();

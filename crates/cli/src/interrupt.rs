@@ -12,9 +12,14 @@ pub(crate) fn listen() {
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Release));
 }
 
+/// Whether the user asked to stop.
+pub(crate) fn asked() -> bool {
+    INTERRUPTED.load(Ordering::Acquire)
+}
+
 /// An error once the user asked to stop.
 pub(crate) fn check() -> Result<()> {
-    match INTERRUPTED.load(Ordering::Acquire) {
+    match asked() {
         true => Err(anyhow!("interrupted: nothing was written")),
         false => Ok(()),
     }

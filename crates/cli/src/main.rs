@@ -17,6 +17,7 @@ mod output;
 mod progress;
 mod run;
 mod shell;
+mod sweep;
 mod test;
 
 use std::process::ExitCode;
@@ -28,7 +29,7 @@ use exit::Exit;
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    if let Command::Run(_) | Command::Diff(_) | Command::Convert(_) = &args.command {
+    if let Command::Run(_) | Command::Diff(_) | Command::Convert(_) | Command::Sweep(_) = &args.command {
         interrupt::listen();
     }
     let answered = std::panic::catch_unwind(|| match &args.command {
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Diff(args) => diff::diff(args),
         Command::Link(args) => link::link(args),
         Command::Convert(args) => convert::convert(args),
+        Command::Sweep(args) => sweep::sweep(args),
         Command::Completions(args) => shell::completions(args),
         Command::Man => shell::man(),
     });

@@ -96,9 +96,9 @@ impl Output {
 }
 
 /// Writes a whole file at once.
-pub(crate) fn write_file(path: &Path, text: &str) -> Result<()> {
+pub(crate) fn write_file(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     let mut output = Output::create(path)?;
-    output.write(text)?;
+    output.write_bytes(bytes.as_ref())?;
     output.commit()
 }
 
