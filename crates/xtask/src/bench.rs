@@ -200,7 +200,7 @@ fn high_water_kb(status: &str) -> Option<f64> {
 }
 
 /// CPU seconds of all children that this process has waited for.
-fn children_cpu_s() -> Option<f64> {
+pub(crate) fn children_cpu_s() -> Option<f64> {
     children_ticks(&fs::read_to_string("/proc/self/stat").ok()?).map(|ticks| ticks / 100.0)
 }
 

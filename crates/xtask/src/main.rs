@@ -8,10 +8,12 @@
 mod bench;
 mod browser;
 mod check;
+mod hyperqueue;
 mod page;
 mod run;
 mod serve;
 mod source;
+mod sweep;
 mod tidy;
 mod tools;
 mod transactions;
@@ -30,9 +32,10 @@ Usage: cargo xtask COMMAND
   test [PART]       every test, or only those of PART: native, scenarios, wasm, browser
   ci                format, clippy (native and wasm32), tidy, docs, wasm imports, then everything of `test`
   build-page        only build dist/, optimized
-  setup             only install what is missing (Rust target, trunk, wasm-bindgen, node packages, Chromium)
+  setup             only install what is missing (Rust target, trunk, wasm-bindgen, node packages, Chromium,
+                    HyperQueue)
   tidy              sizes, forbidden words, documents in step
-  bench [NAME]      criterion benches, transactions, whole-run timings; NAME is `transactions`, `whole`, or a filter
+  bench [NAME]      criterion benches, transactions, whole-run timings; NAME is `transactions`, `whole`, `sweep`, or a filter
   screenshots [CASE [AT]]   pictures of the page, into target/screenshots/; AT is a time from 0 to 1000
 ";
 
@@ -62,6 +65,7 @@ fn dispatch(args: &[&str]) -> Result {
         ["setup"] => setup(),
         ["tidy"] => tidy::run(),
         ["bench"] => bench::run(None),
+        ["bench", "sweep"] => sweep::run(),
         ["bench", name] => bench::run(Some(name)),
         ["screenshots", choice @ ..] => browser::screenshots(choice),
         other => {
@@ -82,6 +86,7 @@ fn play(port: Option<u16>) -> Result {
 fn setup() -> Result {
     tools::for_page()?;
     browser::ensure()?;
+    hyperqueue::ensure()?;
     println!("everything is in place: `cargo xtask play` and `cargo xtask test` can start");
     Ok(())
 }

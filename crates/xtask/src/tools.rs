@@ -168,10 +168,7 @@ impl Tool {
     }
 
     fn cache(&self) -> PathBuf {
-        let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-        let cache = cache.or_else(|| home().map(|home| home.join(".cache")));
-        let cache = cache.unwrap_or_else(std::env::temp_dir);
-        cache.join("tierscope/tools").join(format!("{}-{}", self.command, self.version))
+        cache_folder(&format!("{}-{}", self.command, self.version))
     }
 
     /// A prebuilt release, if this network has one. Says nothing when there is none: the compile does as well.
@@ -221,6 +218,14 @@ impl Tool {
         println!("compiled {} in {:.0} s", self.command, started.elapsed().as_secs_f64());
         Ok(())
     }
+}
+
+/// The folder of one tool in one version.
+pub(crate) fn cache_folder(name: &str) -> PathBuf {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = cache.or_else(|| home().map(|home| home.join(".cache")));
+    let cache = cache.unwrap_or_else(std::env::temp_dir);
+    cache.join("tierscope/tools").join(name)
 }
 
 fn home() -> Option<PathBuf> {
