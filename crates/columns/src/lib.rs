@@ -134,7 +134,7 @@ mod tests {
             rows.collect::<Vec<_>>(),
             [
                 "{n: 0, engine.x: 0.1, text: null}",
-                "{n: null, engine.x: -2.5, text: \"a, \"b\"\"}",
+                "{n: null, engine.x: -2.5E0, text: \"a, \"b\"\"}",
                 "{n: 18446744073709551615, engine.x: null, text: \"é\"}"
             ]
         );

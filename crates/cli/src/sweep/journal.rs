@@ -31,14 +31,14 @@ impl Journal {
             .map_err(|error| cannot(path, &error))?;
         // Released when the process ends, however it does.
         match file.try_lock() {
-            Ok(()) => {}
+            // Some network file systems have no locks; there the user keeps order.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
             Err(TryLockError::WouldBlock) => {
                 let path = path.display();
                 return Err(anyhow!(
                     "error: {path}: another sweep is writing it\n  mend: wait for it, or name another --out"
                 ));
             }
-            Err(TryLockError::Error(error)) => return Err(cannot(path, &error)),
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(|error| cannot(path, &error))?;

@@ -35,6 +35,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<Exit> {
         return merge::merge(args);
     }
     let results = Results { out: args.out.as_deref(), json: args.json.as_deref(), quiet: args.quiet };
+    check(args)?;
     let planned = plan::read(args)?;
     if let Some(shard) = &args.shard {
         return one_part(args, &planned, Shard::parse(shard)?);
@@ -52,6 +53,23 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<Exit> {
         }
         Engine::Hq => shards::run(args, &planned, &results, hq::run),
         Engine::Slurm => shards::run(args, &planned, &results, slurm::run),
+    }
+}
+
+/// Flags that mean nothing without an engine are a mistake.
+fn check(args: &SweepArgs) -> Result<()> {
+    let flags = [
+        ("--shards", args.shards.is_some() && args.engine == Engine::Local, "--engine hq or slurm"),
+        ("--parts", args.parts.is_some() && args.engine == Engine::Local, "--engine hq or slurm"),
+        ("--server-dir", args.server_dir.is_some() && args.engine != Engine::Hq, "--engine hq"),
+        ("--python", args.python.is_some() && args.engine != Engine::Hq, "--engine hq"),
+        ("--print-script", args.print_script && args.engine != Engine::Slurm, "--engine slurm"),
+    ];
+    match flags.into_iter().find(|(_, wrong, _)| *wrong) {
+        Some((flag, _, engine)) => {
+            Err(anyhow!("error: {flag} is given without {engine}\n  mend: add that, or leave {flag} out"))
+        }
+        None => Ok(()),
     }
 }
 

@@ -13,8 +13,10 @@ use tierscope_units::Digest;
 
 use crate::input;
 
-/// Workloads that are kept at once. Seeds change fastest, and drawn workloads of many seeds are small.
+/// Workloads that are kept at once: seeds change fastest, so that each is wanted again by the next capacity.
 const KEPT: usize = 64;
+/// Requests and token runs of all that are kept (about 1 GiB); the newest is kept whatever its size.
+const KEPT_SIZE: usize = 16 << 20;
 
 /// A workload, ready to be run.
 pub(crate) struct Ready {
@@ -40,6 +42,14 @@ struct Entry {
     /// Of drawn workloads.
     seed: Option<u64>,
     ready: OnceLock<Result<Ready, String>>,
+}
+
+impl Entry {
+    /// Zero while it is being made.
+    fn size(&self) -> usize {
+        let ready = self.ready.get().and_then(|ready| ready.as_ref().ok());
+        ready.map_or(0, |ready| ready.workload.requests.len() + ready.workload.runs.len())
+    }
 }
 
 impl Supply {
@@ -84,7 +94,9 @@ impl Supply {
         if let Some(entry) = known {
             return entry.clone();
         }
-        if shelf.len() == KEPT {
+        while shelf.len() == KEPT
+            || !shelf.is_empty() && shelf.iter().map(|entry| entry.size()).sum::<usize>() > KEPT_SIZE
+        {
             shelf.remove(0);
         }
         let spec = scenario.workload.clone();

@@ -242,7 +242,7 @@ fn a_dead_end_is_a_row_too() {
 #[test]
 fn bad_usage_is_refused_with_a_mend() {
     let place = Place::with(SCENARIO);
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 10] = [
         (&["sweep", "s.toml"], "--knob"),
         (&["sweep", "s.toml", "--knob", "a"], "expected KEY=VALUES"),
         (&["sweep", "s.toml", "--knob", "seed=1,2", "--seeds", "1"], "seeds in one place"),
@@ -251,6 +251,10 @@ fn bad_usage_is_refused_with_a_mend() {
         (&["sweep", "absent.toml", "--knob", "a=1"], "cannot read absent.toml"),
         (&["sweep", "s.toml", "--knob", "a=1", "--out", "."], "is a folder"),
         (&["sweep", "s.toml", "--knob", "a=1", "--out", "no/where"], "there is no folder no"),
+        (
+            &["sweep", "s.toml", "--knob", "a=1", "--shards", "4"],
+            "--shards is given without --engine hq or slurm",
+        ),
         (&["sweep", "s.toml", "--knob", "a=1", "--engine", "slurm"], "add --out FILE or --parts DIR"),
     ];
     for (args, part) in cases {
