@@ -6,6 +6,8 @@
 //!
 //! Deliberately absent: reading, Arrow, codecs, and what the columns mean.
 
+#![cfg(not(target_arch = "wasm32"))]
+
 use std::fmt;
 use std::sync::Arc;
 

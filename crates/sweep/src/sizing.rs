@@ -14,7 +14,7 @@
 
 mod table;
 
-use tierscope_engine::Lane;
+use tierscope_engine::{Lane, Role, TierConfig};
 use tierscope_scenario::Scenario;
 
 pub use table::{break_even, render};
@@ -77,11 +77,28 @@ pub fn paths(scenario: &Scenario) -> [Option<Path>; 3] {
     ]
 }
 
-/// Blocks of all tiers together.
+/// Blocks of all tiers together: G1 and G2 of each worker, G3 of each host, one G4.
 pub fn total_blocks(scenario: &Scenario) -> u64 {
-    let tiers = scenario.engine.tiers.as_ref();
-    let below = tiers.map(|tiers| [Some(tiers.g2), tiers.g3, tiers.g4]).into_iter().flatten().flatten();
-    u64::from(scenario.engine.g1_blocks) + below.map(|tier| u64::from(tier.blocks)).sum::<u64>()
+    let g1 = u64::from(scenario.engine.g1_blocks);
+    let (workers, hosts, g1) = match &scenario.fleet {
+        None => (1, 1, g1),
+        Some(fleet) => {
+            let decode = fleet.decode_g1_blocks.map_or(g1, u64::from);
+            let each = fleet.roles.iter().map(|role| if *role == Role::Decode { decode } else { g1 });
+            let workers = fleet.roles.len() as u64;
+            (workers, workers.div_ceil(u64::from(fleet.workers_per_host.max(1))), each.sum())
+        }
+    };
+    let below = scenario.engine.tiers.as_ref().map_or(0, |tiers| {
+        let blocks = |tier: Option<TierConfig>| tier.map_or(0, |tier| u64::from(tier.blocks));
+        workers * blocks(Some(tiers.g2)) + hosts * blocks(tiers.g3) + blocks(tiers.g4)
+    });
+    g1 + below
+}
+
+/// How many workers there are.
+pub fn workers(scenario: &Scenario) -> u64 {
+    scenario.fleet.as_ref().map_or(1, |fleet| fleet.roles.len() as u64)
 }
 
 /// The same in GiB of one copy of the KV.
@@ -116,6 +133,15 @@ mod tests {
         let disk = g3.link_break_even_gb_per_s.expect("some rate is enough");
         assert!((1.0 / (1.0 / disk + 1.0 / 25.0) - needed).abs() < 1e-9, "{disk}");
         assert_eq!(total_gib(&scenario), 2.0, "1,024 blocks of 16 tokens of 128 KiB");
+    }
+
+    #[test]
+    fn a_fleet_has_the_tiers_of_all_its_workers_and_hosts() {
+        let fleet = "[engine]\ng1_blocks = 100\n[g2]\nblocks = 10\n[g3]\nblocks = 1000\n[g4]\nblocks = 7\n\
+            [workers]\ncount = 5\nper_host = 2\n";
+        let scenario = scenario(fleet);
+        assert_eq!(workers(&scenario), 5);
+        assert_eq!(total_blocks(&scenario), 5 * 100 + 5 * 10 + 3 * 1_000 + 7);
     }
 
     #[test]

@@ -58,6 +58,7 @@ pub(super) const RUN: &[Measure<OfRun>] = &[
     whole("prefilled_tokens", |m| Whole(m.report.tokens.prefilled)),
     whole("recomputed_tokens", |m| Whole(m.report.tokens.recomputed)),
     whole("block_size_tokens", |m| Whole(m.report.block_size_tokens.into())),
+    whole("workers", |m| Whole(sizing::workers(m.scenario))),
     whole("g1_blocks", |m| Whole(m.report.tiers.g1.capacity_blocks.into())),
     whole("g2_blocks", |m| tier(m.report.tiers.g2)),
     whole("g3_blocks", |m| tier(m.report.tiers.g3)),
