@@ -2,7 +2,10 @@
 //! whole state is swept after every input, and in the end everything is over (rules T9, H2, H3).
 
 use proptest::prelude::*;
-use tierscope_engine::{HandoffOrder, Role, RouterKind, WorkerChange};
+use tierscope_engine::{
+    EvictionPolicy, HandoffOrder, Holds, LaneConfig, Pressure, Role, RouterKind, Store, TierConfig,
+    TiersConfig, WorkerChange,
+};
 
 use super::world::{Mishap, World, config};
 
@@ -50,15 +53,39 @@ fn fleets() -> impl Strategy<Value = (HandoffOrder, bool, bool, RouterKind)> {
     })
 }
 
+/// Tiers so small that they are always full: G2 of each worker, G3 of each pair, one G4.
+fn tiers() -> impl Strategy<Value = Option<TiersConfig>> {
+    let tier = |blocks| TierConfig { blocks, eviction: EvictionPolicy::Lru };
+    let store = prop_oneof![Just(Store::OnCompute), Just(Store::OnEviction)];
+    let pressure = prop_oneof![Just(Pressure::Hold), Just(Pressure::Drop)];
+    let made = (store, pressure, 1u32..4, 0u32..2, 4u32..9).prop_map(
+        move |(store, pressure, batch_blocks, retries, blocks)| {
+            let lane = LaneConfig { batch_blocks, retries, ..LaneConfig::default() };
+            TiersConfig {
+                store,
+                pressure,
+                holds: Holds::Inclusive,
+                lanes: [lane; 6],
+                g3: Some(tier(blocks)),
+                g4: Some(tier(blocks + 3)),
+                ..TiersConfig::with_g2(6)
+            }
+        },
+    );
+    prop_oneof![Just(None), made.prop_map(Some)]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_500, ..ProptestConfig::default() })]
 
     #[test]
     fn random_days_end_with_nothing_held(
         (order, pipelined, whole, kind) in fleets(),
+        tiers in tiers(),
         steps in prop::collection::vec(step(), 1..60),
     ) {
         let mut config = config(order, pipelined, kind);
+        config.engine.tiers = tiers;
         if whole {
             config.roles = vec![Role::Whole; 4];
         }

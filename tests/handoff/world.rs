@@ -272,7 +272,9 @@ impl World {
             }
             Event::PassEnds { .. } => {}
             Event::CopyEnds(worker, transfer) => {
-                let input = Input::TransferEnded { transfer, end: Ok(()) };
+                let struck = self.strikes(&[Mishap::CopyFails]);
+                let end = if struck { Err(CopyFailure::Executor) } else { Ok(()) };
+                let input = Input::TransferEnded { transfer, end };
                 assert!(self.tell(FleetInput::Worker { worker, input }));
             }
             Event::HandoffCopyEnds { request, handoff, generation, well } => {
@@ -306,11 +308,20 @@ impl World {
         }
     }
 
+    /// Who waits for what, for the message of a failure.
+    fn who_waits(&self) -> String {
+        let rows = self.fleet.workers().flat_map(|worker| worker.census());
+        let rows = rows
+            .map(|row| format!("{row:?}\n"))
+            .chain(self.fleet.between().map(|wait| format!("{wait:?}\n")));
+        rows.collect()
+    }
+
     /// Every request has ended once, with all its tokens if it finished, and nothing is held (rules H3, T9).
     pub(crate) fn assert_all_over(&mut self, what: &str) {
         for (request, (_, output)) in &self.prompts {
             let ends = self.seen.ends.get(request).copied().unwrap_or(0);
-            assert_eq!(ends, 1, "{what}: {request:?} ended {ends} times");
+            assert_eq!(ends, 1, "{what}: {request:?} ended {ends} times\n{}", self.who_waits());
             let arrivals = self.seen.arrivals.get(request).copied().unwrap_or(0);
             assert_eq!(arrivals, 1, "{what}: {request:?} arrived {arrivals} times");
             if let Some(tokens) = self.seen.finished.get(request) {

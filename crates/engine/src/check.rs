@@ -15,8 +15,8 @@ impl Engine {
     pub fn check(&self) -> Result<(), String> {
         self.pool.check()?;
         let mut refs = vec![0u32; self.pool.slots.len()];
-        for id in self.requests.ids() {
-            for slot in self.blocks_of(id) {
+        for live in self.requests.lives() {
+            for slot in &self.requests.get(live).blocks {
                 refs[slot.index()] += 1;
             }
         }

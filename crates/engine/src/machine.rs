@@ -20,7 +20,7 @@ use crate::input::{Arrival, Entry, Input, Purpose, Rank};
 use crate::lease::Leases;
 use crate::line::Line;
 use crate::lower::{FoundBelow, Lane, Lower, MachineId};
-use crate::request::{Live, NOBODY, Phase, Requests};
+use crate::request::{Context, Live, NOBODY, Phase, Requests};
 use crate::schedule::{Batch, BlockedHead, PrefillPace, Row};
 
 /// One worker with its G1 and its scheduler, as a pure state machine (rules E1, E2).
@@ -428,7 +428,10 @@ impl Engine {
 
     /// Frees what a request holds that has left its line: at once, or when what is written into its slots has ended.
     pub(crate) fn give_up(&mut self, now: SimTime, live: Live) {
-        if self.requests.get(live).load.outstanding > 0 || self.is_loading_within_pass(live) {
+        let r = self.requests.get(live);
+        // What comes from another worker is stopped by whoever gives the request up.
+        let is_loading = r.load.outstanding > 0 && r.context != Context::OnItsWay;
+        if is_loading || self.is_loading_within_pass(live) {
             self.doom(now, live);
         } else {
             self.release_blocks(live);

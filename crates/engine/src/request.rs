@@ -283,6 +283,20 @@ impl Requests {
         self.live.keys().copied()
     }
 
+    /// All entries in use, those of doomed requests among them, which have no number any more.
+    pub(crate) fn lives(&self) -> impl Iterator<Item = Live> {
+        (0..).zip(&self.entries).filter(|(_, entry)| entry.id != NOBODY).map(|(live, _)| live)
+    }
+
+    /// A request is given up, and its entry stays until what is written into its slots has ended: nobody finds it by
+    /// its number, and one of the same number may come back.
+    pub(crate) fn disown(&mut self, live: Live) {
+        let id = self.entries[live as usize].id;
+        if self.find(id) == Some(live) {
+            self.live.remove(&id);
+        }
+    }
+
     pub(crate) fn live_count(&self) -> usize {
         self.entries.len() - self.vacant.len()
     }
@@ -344,8 +358,10 @@ impl Requests {
     pub(crate) fn remove(&mut self, live: Live) {
         let r = &mut self.entries[live as usize];
         assert!(r.blocks.is_empty(), "{:?} ends and still holds blocks", r.id);
-        self.live.remove(&r.id);
-        r.id = NOBODY;
+        let id = std::mem::replace(&mut r.id, NOBODY);
+        if self.find(id) == Some(live) {
+            self.live.remove(&id);
+        }
         self.vacant.push(live);
     }
 }

@@ -48,9 +48,6 @@ impl Engine {
         self.release_source(now, request);
         self.to_fetch.retain(|plan| plan.request != request);
         let Some(live) = self.requests.find(request) else { return };
-        if self.requests.get(live).load.doomed {
-            return;
-        }
         let released = self.requests.get(live).blocks.len() as u32;
         self.leave(live);
         self.facts.push(now, Fact::Withdrawn { request, released });
@@ -78,12 +75,6 @@ impl Engine {
             _ => return false,
         }
         r.load.outstanding = 0;
-        if r.load.doomed {
-            self.release_blocks(live);
-            self.requests.remove(live);
-            self.doomed -= 1;
-            return true;
-        }
         self.facts.push(now, Fact::ContextArrived { request, end });
         match end {
             Ok(()) => {

@@ -7,7 +7,7 @@ use crate::census::{self, CensusRow, Wait};
 use crate::config::EngineConfig;
 use crate::connector::Connector;
 use crate::fact::{FactLog, Occupancy};
-use crate::lower::{CopyView, Found, Lane, LaneSnapshot, Lower, Tier};
+use crate::lower::{CopyView, Found, Lane, LaneSnapshot, Lower, LowerTier, Tier};
 use crate::machine::Engine;
 use crate::request::Live;
 use crate::schedule::Row;
@@ -104,13 +104,20 @@ impl Engine {
         }
     }
 
-    /// Content that can be matched in a tier, slot by slot.
-    pub(crate) fn resident(&self, tier: Tier) -> impl Iterator<Item = SequenceHash> {
-        let pool = self.tier(tier);
+    /// Content that can be matched in a tier, slot by slot; `shared` is the tier if it is not this worker's own.
+    pub(crate) fn resident_in<'a>(
+        &'a self,
+        tier: Tier,
+        shared: Option<&'a LowerTier>,
+    ) -> impl Iterator<Item = SequenceHash> + 'a {
+        let own =
+            self.lower.as_deref().and_then(|lower| if tier == Tier::G1 { None } else { lower.tier(tier) });
+        let below = shared.or(own);
+        let pool = if tier == Tier::G1 { Some(&self.pool) } else { below.map(|tier| &tier.pool) };
         let slots = (0..pool.map_or(0, BlockPool::capacity)).map(SlotId);
-        slots
-            .filter_map(move |slot| pool.and_then(|pool| pool.slot_hash(slot)))
-            .filter(move |&hash| self.has_resident(tier, hash))
+        let hashes = slots.filter_map(move |slot| pool.and_then(|pool| pool.slot_hash(slot)));
+        // What is only expected below cannot be matched yet.
+        hashes.filter(move |&hash| below.is_none_or(|tier| matches!(tier.find(hash), Found::Resident(_))))
     }
 
     /// The number of the next transfer.

@@ -65,13 +65,18 @@ impl Fleet {
             sides.is_some_and(|(source, destination)| source == worker || destination == Some(worker))
         });
         if is_idle && !is_needed {
-            self.empty(now, worker);
+            self.empty(now, worker, sink);
             self.set_state(now, worker, WorkerState::Absent, sink);
         }
     }
 
     /// What a worker held is gone; a new one of its number would begin with nothing.
-    fn empty(&mut self, now: SimTime, worker: WorkerId) {
+    fn empty(&mut self, now: SimTime, worker: WorkerId, sink: Sink<'_>) {
+        self.end_copies(now, worker);
+        self.show(now, worker, sink);
+        self.take_back(worker);
+        // What it had not told: of its own tiers nobody will ask, of those that it shared everybody may.
+        self.tell_all(now, worker);
         if let Some(router) = &mut self.router {
             router.forget(now, worker);
         }
@@ -81,6 +86,10 @@ impl Fleet {
         }
         let stirs = old.stirs;
         let mut new = Worker::new(&self.config, worker.index(), old.engine.next_transfer());
+        if let Some(lower) = new.engine.lower.as_deref_mut() {
+            // What is shared outlives it.
+            lower.share();
+        }
         new.engine.number_on_from(&old.engine);
         new.stirs = stirs;
         self.workers[worker.index()] = new;
@@ -102,7 +111,7 @@ impl Fleet {
         for &(request, _) in &affected {
             self.tell(now, worker, Input::Withdraw(request), sink).expect("whoever is not there is no error");
         }
-        self.empty(now, worker);
+        self.empty(now, worker, sink);
         self.set_state(now, worker, WorkerState::Lost, sink);
         for (request, produced) in affected {
             self.lost_at(now, request, (worker, produced), sink);

@@ -23,6 +23,7 @@ impl Fleet {
                 self.check_worker(WorkerId(at as u16), worker)?;
             }
         }
+        self.check_shared()?;
         self.check_journeys()
     }
 
@@ -103,11 +104,17 @@ impl Fleet {
     /// reached it. Then both figures are 0, unless a worker keeps events back until its pass ends (rule H6).
     pub fn check_index(&mut self, now: SimTime, settled: bool) -> IndexCheck {
         let tiers = [Tier::G1, Tier::G2, Tier::G3, Tier::G4];
+        let (self_shared, hosts) = (&self.shared, self.config.workers_per_host.max(1) as usize);
         let truth = self.workers.iter().enumerate().flat_map(|(at, worker)| {
             let id = WorkerId(at as u16);
-            tiers
-                .into_iter()
-                .flat_map(move |tier| worker.engine.resident(tier).map(move |hash| (id, tier, hash)))
+            let of = move |tier| {
+                let shared = match tier {
+                    Tier::G1 | Tier::G2 => None,
+                    tier => self_shared.tier(tier, at / hosts),
+                };
+                worker.engine.resident_in(tier, shared).map(move |hash| (id, tier, hash))
+            };
+            tiers.into_iter().flat_map(of)
         });
         match &mut self.router {
             None => IndexCheck::default(),

@@ -285,6 +285,10 @@ impl Fleet {
         if handoff.copies {
             self.outbox.push_back(FleetCommand::CancelHandoffCopy { handoff: handoff.id });
         }
+        // One that drains may have waited for this.
+        for worker in [Some(handoff.source), handoff.destination].into_iter().flatten() {
+            self.stir(worker);
+        }
         if handoff.at_source && self.is_there(handoff.source) && place != Place::At(handoff.source) {
             self.tell_if_it_can(now, handoff.source, Input::Withdraw(request), sink);
         }
@@ -294,8 +298,6 @@ impl Fleet {
             && !matches!(place, Place::At(_) | Place::Ended)
         {
             self.tell_if_it_can(now, worker, Input::Withdraw(request), sink);
-            let end = Err(CopyFailure::Aborted);
-            self.tell_if_it_can(now, worker, Input::ContextArrived { request, end }, sink);
         }
     }
 

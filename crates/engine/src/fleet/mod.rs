@@ -15,6 +15,7 @@ mod handoff;
 mod journey;
 mod observe;
 mod route;
+mod shared;
 mod words;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -35,6 +36,7 @@ use crate::input::{Arrival, Input, Leg};
 use crate::machine::{Engine, InputError};
 use crate::router::Router;
 use route::Scratch;
+use shared::Shared;
 
 /// Shows facts to whoever keeps or counts them.
 pub type Sink<'a> = &'a mut dyn FnMut(&FactLog);
@@ -61,6 +63,7 @@ pub struct Fleet {
     reactions: VecDeque<Reaction>,
     facts: FactLog,
     scratch: Scratch,
+    shared: Shared,
 }
 
 /// One worker.
@@ -112,8 +115,10 @@ impl Fleet {
         let count = config.roles.len();
         let host_of = (0..count as u32).map(|worker| worker / config.workers_per_host.max(1)).collect();
         let router = config.router.as_ref().map(|router| Router::new(router.clone(), count as u32, host_of));
+        let mut workers: Vec<Worker> = (0..count).map(|worker| Worker::new(&config, worker, 0)).collect();
         let mut fleet = Self {
-            workers: (0..count).map(|worker| Worker::new(&config, worker, 0)).collect(),
+            shared: Shared::of(&config, &mut workers),
+            workers,
             config,
             router,
             journeys: Journeys::new(),
@@ -171,21 +176,22 @@ impl Fleet {
             }
             let &worker = self.stirred.front()?;
             let at = worker.index();
-            match self.workers[at].engine.poll_command(now) {
+            self.lend(worker);
+            let command = self.workers[at].engine.poll_command(now);
+            self.show(now, worker, sink);
+            self.take_back(worker);
+            match command {
                 Some(Command::FetchContext(plan)) => {
-                    self.show(now, worker, sink);
                     self.destination_reserved(now, worker, plan, sink);
                     self.react(now, sink);
                 }
                 Some(command) => {
-                    self.show(now, worker, sink);
                     self.react(now, sink);
                     return Some(FleetCommand::Worker { worker, command });
                 }
                 None => {
                     self.stirred.pop_front();
                     self.workers[at].stirs = false;
-                    self.show(now, worker, sink);
                     self.rest(now, worker, sink);
                     self.react(now, sink);
                 }
@@ -258,10 +264,14 @@ impl Fleet {
         input: Input<'_>,
         sink: Sink<'_>,
     ) -> Result<(), InputError> {
-        self.workers[worker.index()].engine.handle(now, input)?;
-        self.stir(worker);
+        self.lend(worker);
+        let told = self.workers[worker.index()].engine.handle(now, input);
         self.show(now, worker, sink);
-        Ok(())
+        self.take_back(worker);
+        if told.is_ok() {
+            self.stir(worker);
+        }
+        told
     }
 
     fn arrive(
@@ -380,7 +390,11 @@ impl Fleet {
     pub fn state_bytes(&self) -> usize {
         let workers: usize = self.workers.iter().map(|worker| worker.engine.state_bytes()).sum();
         let router = self.router.as_ref().map_or(0, Router::state_bytes);
-        workers + router + self.journeys.len() * size_of::<Journey>() + size_of::<Self>()
+        workers
+            + router
+            + self.shared_bytes()
+            + self.journeys.len() * size_of::<Journey>()
+            + size_of::<Self>()
     }
 }
 

@@ -23,10 +23,18 @@ pub(super) enum Reaction {
 /// Events of a worker's cache that have not left it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outgoing {
-    hashes: Vec<SequenceHash>,
-    events: Vec<(Tier, bool, u32)>,
-    /// Whether a pass is under way: under [`Publish::PassEnd`] nothing leaves before it ends.
+    own: Events,
+    /// Of tiers that others write too: these leave at once, or they would overtake each other.
+    shared: Events,
+    /// Whether a pass is under way: under [`Publish::PassEnd`] nothing of its own leaves before it ends.
     in_pass: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Events {
+    hashes: Vec<SequenceHash>,
+    /// The tier, whether content was stored, and how many of the hashes are meant.
+    events: Vec<(Tier, bool, u32)>,
 }
 
 impl Fleet {
@@ -77,6 +85,15 @@ impl Fleet {
             state.outgoing.leave(now, worker, router);
         }
         state.engine.clear_facts();
+    }
+
+    /// A worker goes: what it kept back until the end of its pass leaves it.
+    pub(super) fn tell_all(&mut self, now: SimTime, worker: WorkerId) {
+        let outgoing = &mut self.workers[worker.index()].outgoing;
+        outgoing.in_pass = 0;
+        if let Some(router) = &mut self.router {
+            outgoing.leave(now, worker, router);
+        }
     }
 
     /// Does what the facts that were shown set off, and what that sets off.
@@ -132,27 +149,39 @@ fn note_cache(engine: &Engine, fact: &Fact, outgoing: &mut Outgoing) {
 }
 
 impl Outgoing {
+    fn of(&mut self, tier: Tier) -> &mut Events {
+        match tier {
+            Tier::G1 | Tier::G2 => &mut self.own,
+            Tier::G3 | Tier::G4 => &mut self.shared,
+        }
+    }
+
     fn note(&mut self, log: &FactLog, tier: Tier, blocks: BlockList) {
-        self.events.push((tier, true, blocks.len()));
-        self.hashes.extend(log.blocks(blocks).iter().map(|block| block.hash));
+        let events = self.of(tier);
+        events.events.push((tier, true, blocks.len()));
+        events.hashes.extend(log.blocks(blocks).iter().map(|block| block.hash));
     }
 
     /// Slots were emptied. Content that lies in another slot too is not gone.
     fn note_gone(&mut self, engine: &Engine, tier: Tier, blocks: BlockList) {
-        let before = self.hashes.len();
+        let events = self.of(tier);
+        let before = events.hashes.len();
         let hashes = engine.facts().blocks(blocks).iter().map(|block| block.hash);
-        self.hashes.extend(hashes.filter(|&hash| !engine.has_resident(tier, hash)));
-        self.events.push((tier, false, (self.hashes.len() - before) as u32));
+        events.hashes.extend(hashes.filter(|&hash| !engine.has_resident(tier, hash)));
+        events.events.push((tier, false, (events.hashes.len() - before) as u32));
     }
 
     /// The events leave, if they may.
     fn leave(&mut self, now: SimTime, worker: WorkerId, router: &mut Router) {
-        if self.events.is_empty() {
-            return;
+        self.shared.leave(now, worker, router);
+        if router.config().publish != Publish::PassEnd || self.in_pass == 0 {
+            self.own.leave(now, worker, router);
         }
-        if router.config().publish == Publish::PassEnd && self.in_pass > 0 {
-            return;
-        }
+    }
+}
+
+impl Events {
+    fn leave(&mut self, now: SimTime, worker: WorkerId, router: &mut Router) {
         let mut from = 0;
         for &(tier, stored, count) in &self.events {
             let hashes = &self.hashes[from..][..count as usize];

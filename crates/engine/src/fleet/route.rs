@@ -77,6 +77,7 @@ impl Fleet {
         let Some(journey) = self.journeys.get(&request) else { return };
         let arrival = journey.arrival(request, leg);
         let announces = arrival.entry == Entry::New;
+        // An arrival looks at no tier: none has to be lent.
         self.workers[worker.index()]
             .engine
             .handle(now, Input::Arrive(arrival))

@@ -2,12 +2,13 @@
 
 use tierscope_units::{Idx as _, TransferId};
 
-use super::Lower;
 use super::batch::{Batch, Hold, NO_SLOT};
 use super::lane::Phase;
 use super::name::{Lane, Tier};
 use super::settle::LaneFault;
+use super::{Lower, LowerTier};
 use crate::machine::Engine;
+use crate::request::Context;
 
 impl Engine {
     /// The part of [`Engine::check`] about tiers below G1 and copies.
@@ -60,9 +61,11 @@ impl Engine {
 
     /// A load that has not ended has as many blocks on their way as it counts.
     fn check_loads(&self, lower: &Lower) -> Result<(), String> {
-        for id in self.requests.ids() {
-            let Some(live) = self.requests.find(id) else { continue };
-            let outstanding = self.requests.get(live).load.outstanding;
+        for live in self.requests.lives() {
+            let r = self.requests.get(live);
+            let id = r.id;
+            // A context that comes from another worker counts as one.
+            let outstanding = r.load.outstanding - u32::from(r.context == Context::OnItsWay);
             let mine = lower.batches.values().filter(|batch| batch.request == Some((live, id)));
             let moving: usize = mine.map(|batch| batch.moves.len()).sum();
             if outstanding as usize != moving {
@@ -84,43 +87,41 @@ impl Lower {
 
     fn check_tiers(&self) -> Result<(), String> {
         for tier in [Tier::G2, Tier::G3, Tier::G4] {
-            let Some(lower_tier) = self.tier(tier) else { continue };
-            let name = tier.name();
-            lower_tier.pool.check().map_err(|broken| format!("{name}: {broken}"))?;
-            let mut pins = vec![0_u32; lower_tier.pool.slots.len()];
-            let from_here = self.all_batches().filter(|batch| batch.lane.from() == tier);
-            for block in from_here.flat_map(|batch| &batch.moves).filter(|block| block.hold == Hold::Pin) {
-                pins[block.from.index()] += 1;
+            // What several workers share is swept over all of them.
+            let is_own = tier == Tier::G2 || !self.are_shared;
+            if let Some(lower_tier) = self.tier(tier).filter(|_| is_own) {
+                Self::check_tier(tier, lower_tier, &[self])?;
             }
-            let mut reads = vec![0_u8; lower_tier.pool.slots.len()];
-            let from_here = self.all_batches().filter(|batch| batch.lane.from() == tier);
-            for block in from_here.flat_map(|batch| &batch.moves).filter(|block| block.hold == Hold::Read) {
-                reads[block.from.index()] += 1;
+        }
+        Ok(())
+    }
+
+    /// One tier, and the copies of all who use it.
+    pub(crate) fn check_tier(tier: Tier, lower_tier: &LowerTier, users: &[&Self]) -> Result<(), String> {
+        let name = tier.name();
+        lower_tier.pool.check().map_err(|broken| format!("{name}: {broken}"))?;
+        let slots = &lower_tier.pool.slots;
+        let (mut pins, mut reads) = (vec![0_u32; slots.len()], vec![0_u8; slots.len()]);
+        let all = || users.iter().flat_map(|user| user.all_batches());
+        for block in all().filter(|batch| batch.lane.from() == tier).flat_map(|batch| &batch.moves) {
+            match block.hold {
+                Hold::Pin => pins[block.from.index()] += 1,
+                Hold::Read => reads[block.from.index()] += 1,
+                Hold::Source | Hold::Unheld => {}
             }
-            if let Some(at) =
-                lower_tier.pool.slots.iter().zip(&reads).position(|(slot, &reads)| slot.read != reads)
-            {
-                return Err(format!(
-                    "{name}: slot {at} counts {} readers, copies {}",
-                    lower_tier.pool.slots[at].read, reads[at]
-                ));
-            }
-            let to_here = self.all_batches().filter(|batch| batch.lane.to() == tier);
-            let promised =
-                to_here.flat_map(|batch| &batch.moves).filter(|block| block.to != NO_SLOT).count() as u32;
-            let wrong = lower_tier.pool.slots.iter().zip(&pins).position(|(slot, &pins)| slot.refs != pins);
-            if let Some(at) = wrong {
-                return Err(format!(
-                    "{name}: slot {at} is pinned {} times, copies pin it {}",
-                    lower_tier.pool.slots[at].refs, pins[at]
-                ));
-            }
-            if promised != lower_tier.pool.reserved {
-                return Err(format!(
-                    "{name}: {} slots are promised, copies go to {promised}",
-                    lower_tier.pool.reserved
-                ));
-            }
+        }
+        if let Some(at) = slots.iter().zip(&reads).position(|(slot, &reads)| slot.read != reads) {
+            return Err(format!("{name}: slot {at} counts {} readers, copies {}", slots[at].read, reads[at]));
+        }
+        if let Some(at) = slots.iter().zip(&pins).position(|(slot, &pins)| slot.refs != pins) {
+            let (refs, pins) = (slots[at].refs, pins[at]);
+            return Err(format!("{name}: slot {at} is pinned {refs} times, copies pin it {pins}"));
+        }
+        let to_here = all().filter(|batch| batch.lane.to() == tier).flat_map(|batch| &batch.moves);
+        let promised = to_here.filter(|block| block.to != NO_SLOT).count() as u32;
+        if promised != lower_tier.pool.reserved {
+            let reserved = lower_tier.pool.reserved;
+            return Err(format!("{name}: {reserved} slots are promised, copies go to {promised}"));
         }
         Ok(())
     }

@@ -333,6 +333,7 @@ impl Engine {
         // Its row of a pass under way is void.
         (r.stale, r.drop_stale) = (r.in_flight, true);
         self.doomed += 1;
+        self.requests.disown(live);
         let Some(lower) = &mut self.lower else { return };
         let mine = |batch: &Batch| {
             batch.request.is_some_and(|(other, _)| other == live)

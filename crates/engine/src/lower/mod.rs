@@ -67,6 +67,12 @@ pub(crate) struct Lower {
     boundary_seen: u64,
     /// Whether the pipeline may be able to start something.
     pub(crate) stirred: bool,
+    /// G3 and G4 belong to several workers: they are here while this one is told or asked something.
+    are_shared: bool,
+    /// Capacity generations of G3 and G4 when they came.
+    seen_generations: [u64; 2],
+    /// Whether slots of them have come free since.
+    has_freed: bool,
 }
 
 impl Lower {
@@ -91,6 +97,9 @@ impl Lower {
             frequency: by_frequency.then(|| Box::new(TinyLfu::new(g1_blocks.max(config.g2.blocks)))),
             boundary_seen: u64::MAX,
             stirred: false,
+            are_shared: false,
+            seen_generations: [0; 2],
+            has_freed: false,
             config: config.clone(),
         }
     }
@@ -110,6 +119,40 @@ impl Lower {
             return matches!(lane, Lane::G1ToG2 | Lane::G2ToG1);
         }
         [lane.from(), lane.to()].into_iter().all(|tier| tier == Tier::G1 || self.tier(tier).is_some())
+    }
+
+    /// G3 and G4 are several workers' from now on: gives them away.
+    pub(crate) fn share(&mut self) -> [Option<LowerTier>; 2] {
+        self.are_shared = true;
+        [self.tiers[1].take(), self.tiers[2].take()]
+    }
+
+    /// The shared tiers come, or go.
+    pub(crate) fn exchange(&mut self, g3: &mut Option<LowerTier>, g4: &mut Option<LowerTier>) {
+        if !self.are_shared {
+            return;
+        }
+        std::mem::swap(&mut self.tiers[1], g3);
+        std::mem::swap(&mut self.tiers[2], g4);
+        for (at, (here, gone)) in [(&self.tiers[1], &*g3), (&self.tiers[2], &*g4)].into_iter().enumerate() {
+            let seen = &mut self.seen_generations[at];
+            match (here, gone) {
+                (Some(tier), _) => *seen = tier.pool.generation,
+                (None, Some(tier)) => self.has_freed |= *seen != tier.pool.generation,
+                (None, None) => {}
+            }
+        }
+    }
+
+    /// Whether slots of shared tiers came free while they were here.
+    pub(crate) fn take_freed(&mut self) -> bool {
+        std::mem::take(&mut self.has_freed)
+    }
+
+    /// Whether a copy waits for room in a shared tier.
+    pub(crate) fn waits_for_shared_room(&self) -> bool {
+        let waits = |lane: Lane| self.lanes[lane.index()].waits_for_room;
+        self.are_shared && (waits(Lane::G2ToG3) || waits(Lane::G2ToG4))
     }
 
     pub(crate) fn lane(&mut self, lane: Lane) -> &mut LaneState {
