@@ -1,5 +1,6 @@
 //! Handoffs under every fault in every phase (rules H1–H5): nothing is left held, every request ends once.
 
+mod laws;
 mod swarm;
 mod world;
 

@@ -55,6 +55,8 @@ pub(crate) struct World {
 /// What the facts said.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
+    /// All of them; block lists mean nothing any more.
+    pub(crate) facts: Vec<(SimTime, Fact)>,
     /// By request: how often it ended.
     pub(crate) ends: BTreeMap<RequestId, u32>,
     pub(crate) finished: BTreeMap<RequestId, u32>,
@@ -69,7 +71,8 @@ pub(crate) struct Seen {
 
 impl Seen {
     fn note(&mut self, log: &FactLog) {
-        for (_, fact) in log.iter() {
+        for (at, fact) in log.iter() {
+            self.facts.push((at, *fact));
             match *fact {
                 Fact::Arrived { request, .. } => *self.arrivals.entry(request).or_default() += 1,
                 Fact::FirstToken { request } => *self.first_tokens.entry(request).or_default() += 1,

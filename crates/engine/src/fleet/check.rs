@@ -27,6 +27,21 @@ impl Fleet {
         self.check_journeys()
     }
 
+    /// Small states after every input, large ones now and then.
+    #[cfg(debug_assertions)]
+    pub(super) fn check_in_debug(&mut self) {
+        if self.router.is_none() {
+            // Its worker checks itself.
+            return;
+        }
+        self.inputs += 1;
+        let slots: u64 = self.workers.iter().map(|worker| u64::from(worker.engine.g1().capacity())).sum();
+        let due = slots <= 256 || self.inputs.is_multiple_of(16 * slots);
+        if due && let Err(broken) = self.check() {
+            panic!("invariant violated after input {} of the fleet: {broken}", self.inputs);
+        }
+    }
+
     fn check_worker(&self, id: WorkerId, worker: &Worker) -> Result<(), String> {
         for &request in worker.engine.sources.keys() {
             let handoff = self.journeys.get(&request).and_then(|journey| journey.handoff);

@@ -64,6 +64,8 @@ pub struct Fleet {
     facts: FactLog,
     scratch: Scratch,
     shared: Shared,
+    #[cfg(debug_assertions)]
+    inputs: u64,
 }
 
 /// One worker.
@@ -132,6 +134,8 @@ impl Fleet {
             reactions: VecDeque::new(),
             facts: FactLog::of(None),
             scratch: Scratch::default(),
+            #[cfg(debug_assertions)]
+            inputs: 0,
         };
         for worker in 0..count {
             if fleet.config.present[worker] {
@@ -164,6 +168,8 @@ impl Fleet {
             FleetInput::Change { worker, change } => self.change(now, worker, change, sink)?,
         }
         self.react(now, sink);
+        #[cfg(debug_assertions)]
+        self.check_in_debug();
         Ok(())
     }
 
