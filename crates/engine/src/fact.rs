@@ -375,6 +375,13 @@ impl FactLog {
         self.arena.clear();
     }
 
+    /// Exchanges the memory of two logs that are empty: that of one worker after the other is the same, and is near.
+    pub(crate) fn exchange_memory(&mut self, other: &mut Self) {
+        debug_assert!(self.is_empty() && other.is_empty(), "facts would change their worker");
+        std::mem::swap(&mut self.facts, &mut other.facts);
+        std::mem::swap(&mut self.arena, &mut other.arena);
+    }
+
     pub(crate) fn push(&mut self, at: SimTime, fact: Fact) {
         self.facts.push((at, fact));
     }

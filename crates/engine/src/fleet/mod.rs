@@ -62,6 +62,8 @@ pub struct Fleet {
     outbox: VecDeque<FleetCommand>,
     reactions: VecDeque<Reaction>,
     facts: FactLog,
+    /// Memory for the facts of whichever worker is told something.
+    spare_log: FactLog,
     scratch: Scratch,
     shared: Shared,
     #[cfg(debug_assertions)]
@@ -133,6 +135,7 @@ impl Fleet {
             outbox: VecDeque::new(),
             reactions: VecDeque::new(),
             facts: FactLog::of(None),
+            spare_log: FactLog::default(),
             scratch: Scratch::default(),
             #[cfg(debug_assertions)]
             inputs: 0,

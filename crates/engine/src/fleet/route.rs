@@ -78,15 +78,17 @@ impl Fleet {
         let arrival = journey.arrival(request, leg);
         let announces = arrival.entry == Entry::New;
         // An arrival looks at no tier: none has to be lent.
-        self.workers[worker.index()]
-            .engine
+        let engine = &mut self.workers[worker.index()].engine;
+        engine.facts.exchange_memory(&mut self.spare_log);
+        engine
             .handle(now, Input::Arrive(arrival))
             .expect("a request is at one worker for one leg at a time");
         if announces && let Some(journey) = self.journeys.get_mut(&request) {
             journey.announced = true;
         }
-        self.stir(worker);
         self.show(now, worker, sink);
+        self.workers[worker.index()].engine.facts.exchange_memory(&mut self.spare_log);
+        self.stir(worker);
     }
 
     /// Asks the router; `None` when no worker can take the request, which then waits.

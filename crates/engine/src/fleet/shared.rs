@@ -60,11 +60,13 @@ impl Fleet {
         worker.index() / self.config.workers_per_host.max(1) as usize
     }
 
-    /// A worker gets the tiers that it shares. Given back by [`Fleet::take_back`], before anybody else gets them.
+    /// A worker gets the tiers that it shares, and memory for its facts. Given back by [`Fleet::take_back`], before anybody else gets them.
     pub(super) fn lend(&mut self, worker: WorkerId) {
         let host = self.host_of(worker);
         let shared = &mut self.shared;
-        if let Some(lower) = self.workers[worker.index()].engine.lower.as_deref_mut() {
+        let engine = &mut self.workers[worker.index()].engine;
+        engine.facts.exchange_memory(&mut self.spare_log);
+        if let Some(lower) = engine.lower.as_deref_mut() {
             lower.exchange(&mut shared.g3[host], &mut shared.g4);
         }
     }
@@ -73,7 +75,9 @@ impl Fleet {
     pub(super) fn take_back(&mut self, worker: WorkerId) {
         let host = self.host_of(worker);
         let shared = &mut self.shared;
-        let Some(lower) = self.workers[worker.index()].engine.lower.as_deref_mut() else { return };
+        let engine = &mut self.workers[worker.index()].engine;
+        engine.facts.exchange_memory(&mut self.spare_log);
+        let Some(lower) = engine.lower.as_deref_mut() else { return };
         lower.exchange(&mut shared.g3[host], &mut shared.g4);
         let has_freed = lower.take_freed();
         if lower.waits_for_shared_room() {
