@@ -8,6 +8,7 @@
 
 mod below;
 mod fleet;
+mod life;
 
 use std::fmt::Write;
 
@@ -25,43 +26,22 @@ pub fn write_fact(out: &mut String, at: SimTime, fact: &Fact, log: &FactLog) {
     if let Some(worker) = log.worker().filter(|_| !names_worker) {
         line.number("worker", worker.0);
     }
-    match *fact {
-        Fact::Arrived { request, prompt_tokens, output_tokens } => {
-            line.number("request", request.0);
-            line.number("prompt_tokens", prompt_tokens);
-            line.number("output_tokens", output_tokens);
-        }
-        Fact::Rejected { request, reason } => {
-            line.number("request", request.0);
-            line.rejection(reason);
-        }
-        Fact::Acquired { txn, request, caller, .. }
-        | Fact::CapacityExhausted { txn, request, caller, .. }
-        | Fact::BlockedOnOffload { txn, request, caller, .. }
-        | Fact::RetryNow { txn, request, caller, .. } => {
-            line.number("txn", txn.0);
-            line.number("request", request.0);
-            line.word("caller", caller.name());
-            line.outcome(fact);
-        }
-        Fact::Claimed { claim, .. }
-        | Fact::ClaimRefused { claim, .. }
-        | Fact::ClaimBlocked { claim, .. }
-        | Fact::ClaimActivated { claim, .. }
-        | Fact::ClaimAbandoned { claim, .. } => {
-            line.number("claim", claim.0);
-            line.claim(fact);
-        }
+    match fact {
+        Fact::Acquired { .. }
+        | Fact::CapacityExhausted { .. }
+        | Fact::BlockedOnOffload { .. }
+        | Fact::RetryNow { .. } => line.transaction(fact),
+        Fact::Claimed { .. }
+        | Fact::ClaimRefused { .. }
+        | Fact::ClaimBlocked { .. }
+        | Fact::ClaimActivated { .. }
+        | Fact::ClaimAbandoned { .. } => line.claim(fact),
         Fact::CopyQueued { .. }
         | Fact::CopyStarted { .. }
         | Fact::CopyRetried { .. }
         | Fact::CopyFlushed { .. }
         | Fact::CopyEnded { .. }
         | Fact::Unblocked { .. } => line.copy(fact),
-        Fact::TierStored { tier, blocks } | Fact::TierRemoved { tier, blocks } => {
-            line.word("tier", tier.name());
-            line.blocks("blocks", blocks);
-        }
         Fact::OnboardStarted { .. }
         | Fact::OnboardEnded { .. }
         | Fact::Leased { .. }
@@ -74,29 +54,11 @@ pub fn write_fact(out: &mut String, at: SimTime, fact: &Fact, log: &FactLog) {
         | Fact::Joined { .. }
         | Fact::Withdrawn { .. } => line.side(fact),
         Fact::Route(_) | Fact::Handoff(_) | Fact::Worker { .. } => line.between(fact),
-        Fact::Admitted { request, cached_tokens, loaded, readmission } => {
-            line.number("request", request.0);
-            line.number("cached_tokens", cached_tokens);
-            line.loaded(loaded);
-            line.number("readmission", readmission);
-        }
-        Fact::Stored { request, parent, blocks } => {
-            line.number("request", request.0);
-            line.word("parent", parent);
-            line.blocks("blocks", blocks);
-        }
-        Fact::Removed { blocks } => line.blocks("blocks", blocks),
-        Fact::Preempted { request, lost_tokens, released } => {
-            line.number("request", request.0);
-            line.number("lost_tokens", lost_tokens);
-            line.number("released_blocks", released);
-        }
         Fact::PassStarted(_) | Fact::Prefilled { .. } | Fact::PassEnded { .. } => line.pass(fact),
-        Fact::FirstToken { request } | Fact::SecondToken { request } => line.number("request", request.0),
-        Fact::Finished { request, output_tokens } | Fact::Cancelled { request, output_tokens } => {
-            line.number("request", request.0);
-            line.number("output_tokens", output_tokens);
+        Fact::TierStored { .. } | Fact::TierRemoved { .. } | Fact::Stored { .. } | Fact::Removed { .. } => {
+            line.registration(fact);
         }
+        _ => line.life(fact),
     }
     line.close();
 }
@@ -176,7 +138,22 @@ impl Line<'_> {
         self.out.push(']');
     }
 
-    /// What a transaction came to, behind its number, request and caller.
+    /// A transaction: its number, its request and its caller, then what it came to.
+    fn transaction(&mut self, fact: &Fact) {
+        let (Fact::Acquired { txn, request, caller, .. }
+        | Fact::CapacityExhausted { txn, request, caller, .. }
+        | Fact::BlockedOnOffload { txn, request, caller, .. }
+        | Fact::RetryNow { txn, request, caller, .. }) = *fact
+        else {
+            return;
+        };
+        self.number("txn", txn.0);
+        self.number("request", request.0);
+        self.word("caller", caller.name());
+        self.outcome(fact);
+    }
+
+    /// What a transaction came to.
     fn outcome(&mut self, fact: &Fact) {
         match *fact {
             Fact::Acquired { active_hits, cached_hits, missing, victims, .. } => {
@@ -212,8 +189,17 @@ impl Line<'_> {
         self.number("free_blocks", prepared.free);
     }
 
-    /// What became of a claim, behind its number.
+    /// A claim: its number, then what became of it.
     fn claim(&mut self, fact: &Fact) {
+        let (Fact::Claimed { claim, .. }
+        | Fact::ClaimRefused { claim, .. }
+        | Fact::ClaimBlocked { claim, .. }
+        | Fact::ClaimActivated { claim, .. }
+        | Fact::ClaimAbandoned { claim, .. }) = *fact
+        else {
+            return;
+        };
+        self.number("claim", claim.0);
         match *fact {
             Fact::Claimed { txn, caller, blocks, victims, .. } => {
                 self.number("txn", txn.0);

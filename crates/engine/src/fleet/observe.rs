@@ -3,7 +3,7 @@
 use tierscope_units::{Idx, PassId, RequestId, SequenceHash, SimTime, WorkerId};
 
 use super::{Fleet, Place, Sink};
-use crate::fact::{BlockList, Fact, FactLog};
+use crate::fact::{BlockList, Fact, FactLog, PassStart};
 use crate::input::Leg;
 use crate::lower::Tier;
 use crate::machine::Engine;
@@ -18,6 +18,20 @@ pub(super) enum Reaction {
     Ended { request: RequestId, cancelled: bool },
     /// The last part of a prompt is in the pass that begins.
     LastPart { request: RequestId, worker: WorkerId, pass: PassId },
+}
+
+impl Reaction {
+    /// What one fact alone sets off.
+    fn to(fact: &Fact) -> Option<Self> {
+        match *fact {
+            Fact::Finished { request, .. } | Fact::Rejected { request, .. } => {
+                Some(Self::Ended { request, cancelled: false })
+            }
+            Fact::Cancelled { request, .. } => Some(Self::Ended { request, cancelled: true }),
+            Fact::SourceHeld { request, .. } => Some(Self::Held(request)),
+            _ => None,
+        }
+    }
 }
 
 /// Events of a worker's cache that have not left it.
@@ -57,29 +71,15 @@ impl Fleet {
                 }
                 match *fact {
                     Fact::FirstToken { request } => router.prefilled(now, request),
-                    Fact::Finished { request, .. } | Fact::Rejected { request, .. } => {
-                        self.reactions.push_back(Reaction::Ended { request, cancelled: false });
-                    }
-                    Fact::Cancelled { request, .. } => {
-                        self.reactions.push_back(Reaction::Ended { request, cancelled: true });
-                    }
-                    Fact::SourceHeld { request, .. } => self.reactions.push_back(Reaction::Held(request)),
                     Fact::Prefilled { request, tokens, computed_before, .. } if pipelined => {
-                        let journey = self.journeys.get(&request);
-                        let whole =
-                            journey.is_some_and(|journey| journey.prompt_tokens == computed_before + tokens);
-                        if whole {
-                            prefilled.push(request);
-                        }
+                        let prompt = self.journeys.get(&request).map(|journey| journey.prompt_tokens);
+                        prefilled.extend((prompt == Some(computed_before + tokens)).then_some(request));
                     }
-                    Fact::PassStarted(start) => {
-                        let last = prefilled.drain(..).map(|request| {
-                            let pass = start.pass;
-                            Reaction::LastPart { request, worker, pass }
-                        });
-                        self.reactions.extend(last);
+                    Fact::PassStarted(PassStart { pass, .. }) => {
+                        let last = |request| Reaction::LastPart { request, worker, pass };
+                        self.reactions.extend(prefilled.drain(..).map(last));
                     }
-                    _ => {}
+                    _ => self.reactions.extend(Reaction::to(fact)),
                 }
             }
             state.outgoing.leave(now, worker, router);
