@@ -23,6 +23,11 @@ impl Engine {
         self.facts.push(now, Fact::SourceHeld { request, blocks });
     }
 
+    /// Blocks of a computed prompt that are held for another worker; 0 for a request that has none here.
+    pub fn source_blocks(&self, request: RequestId) -> u32 {
+        self.sources.get(&request).map_or(0, |slots| slots.len() as u32)
+    }
+
     /// The handoff is over. A second word of it means nothing (rule H2).
     pub(crate) fn release_source(&mut self, now: SimTime, request: RequestId) {
         let Some(slots) = self.sources.remove(&request) else { return };

@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use tierscope_units::time::NS_PER_S;
 
 use crate::below::Clock;
-use crate::folds::Folds;
+use crate::fleet::WorkerFold;
+use crate::folds::{Folds, WorkerSetup};
 use crate::infinite::InfiniteCache;
 use crate::rejection::Rejected;
 use crate::report::{
-    Census, HIT_RATIO_DEFINITION, Header, HitRatio, LaneCounts, Latency, LoadCounts, Outcome, Report,
-    RequestCounts, Throughput, TierCounts, TierHits, Tiers, TokenCounts,
+    Census, HIT_RATIO_DEFINITION, HandoffCounts, Header, HitRatio, LaneCounts, Latency, LoadCounts, Outcome,
+    Report, RequestCounts, Throughput, TierCounts, TierHits, Tiers, TokenCounts, WorkerCounts,
 };
 use crate::requests::{RequestFate, Row};
 use crate::statistics::Summary;
@@ -48,6 +49,9 @@ impl Report {
             tiers: tiers(folds),
             lanes: lanes(folds),
             loads: loads(folds),
+            workers: workers(folds, makespan_ns),
+            router: folds.fleet.as_ref().map(|fleet| fleet.router.counts(folds.setup.router)),
+            handoffs: handoffs(folds),
             rejected: rejected(folds),
             census: census.rows,
             wait_cycle: census.wait_cycle,
@@ -174,6 +178,41 @@ fn g1_counts(folds: &Folds) -> TierCounts {
         stored: sums.stored_blocks,
         removed: sums.removed_blocks,
     }
+}
+
+fn workers(folds: &Folds, makespan_ns: u64) -> Vec<WorkerCounts> {
+    let Some(fleet) = &folds.fleet else { return Vec::new() };
+    let counts = |(number, (worker, setup)): (usize, (&WorkerFold, &WorkerSetup))| {
+        let busy_ns = worker.busy_ns(folds.sums.last_ns);
+        let hits = worker.first_admission;
+        let [g2, g3, g4] = folds.below.tiers_of(number, folds.setup.tier_blocks);
+        WorkerCounts {
+            worker: number as u32,
+            role: setup.role,
+            state: worker.state.name(),
+            lost: worker.lost,
+            routed: fleet.router.chosen(number),
+            finished: worker.finished,
+            prompts_held: worker.prompts_held,
+            joined: worker.joined,
+            withdrawn: worker.withdrawn,
+            passes: worker.passes,
+            busy_ns,
+            busy_share: ratio(busy_ns, makespan_ns),
+            prefill_tokens: worker.prefill_tokens,
+            decode_tokens: worker.decode_tokens,
+            preemptions: worker.preemptions,
+            hit_ratio: ratio(hits.cached_tokens, hits.asked_tokens),
+            tiers: Tiers { g1: worker.g1, g2, g3, g4 },
+        }
+    };
+    fleet.workers.iter().zip(&folds.setup.workers).enumerate().map(counts).collect()
+}
+
+fn handoffs(folds: &Folds) -> Option<HandoffCounts> {
+    let fleet = folds.fleet.as_ref()?;
+    let has_some = folds.setup.workers.iter().any(|worker| worker.role == "prefill");
+    has_some.then(|| fleet.handoffs.counts(folds.setup.kv_bytes_per_block))
 }
 
 fn rejected(folds: &Folds) -> Vec<Rejected> {

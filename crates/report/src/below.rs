@@ -4,7 +4,7 @@ mod lanes;
 mod loads;
 
 use tierscope_engine::{Fact, Tier};
-use tierscope_units::SimTime;
+use tierscope_units::{Idx, SimTime, WorkerId};
 
 use crate::report::{LaneCounts, LoadCounts, LowerTierCounts};
 use crate::series::BelowSample;
@@ -26,29 +26,54 @@ struct Resident {
 pub(crate) struct Below {
     /// G2, G3, G4.
     tiers: [Resident; Tier::COUNT - 1],
+    /// The same of each of several workers.
+    by_worker: Vec<[Resident; Tier::COUNT - 1]>,
     lanes: Lanes,
     loads: Loads,
     series: Thinned<BelowSample>,
 }
 
 impl Below {
+    /// Nothing yet, of so many workers; 0 for one alone.
+    pub(crate) fn new(workers: usize) -> Self {
+        Self { by_worker: vec![Default::default(); workers], ..Self::default() }
+    }
+
     /// Reads a fact; those about something else change nothing.
-    pub(crate) fn take(&mut self, at: SimTime, fact: &Fact) {
+    pub(crate) fn take(&mut self, at: SimTime, worker: Option<WorkerId>, fact: &Fact) {
         let moved = match *fact {
-            Fact::TierStored { tier, blocks } => self.tier(tier, |resident| resident.store(blocks.len())),
-            Fact::TierRemoved { tier, blocks } => self.tier(tier, |resident| resident.remove(blocks.len())),
-            _ => self.lanes.take(at.as_ns(), fact),
+            Fact::TierStored { tier, blocks } => {
+                self.tier(tier, worker, |resident| resident.store(blocks.len()))
+            }
+            Fact::TierRemoved { tier, blocks } => {
+                self.tier(tier, worker, |resident| resident.remove(blocks.len()))
+            }
+            _ => self.lanes.take(at.as_ns(), worker, fact),
         };
         if moved {
             self.sample(at);
         } else {
-            self.loads.take(at.as_ns(), fact);
+            self.loads.take(at.as_ns(), worker, fact);
         }
     }
 
-    fn tier(&mut self, tier: Tier, change: impl FnOnce(&mut Resident)) -> bool {
-        let resident = tier.index().checked_sub(1).map(|place| &mut self.tiers[place]);
-        resident.map(change).is_some()
+    fn tier(&mut self, tier: Tier, worker: Option<WorkerId>, change: impl Fn(&mut Resident)) -> bool {
+        let Some(place) = tier.index().checked_sub(1) else { return false };
+        change(&mut self.tiers[place]);
+        if let Some(own) = worker.and_then(|worker| self.by_worker.get_mut(worker.index())) {
+            change(&mut own[place]);
+        }
+        true
+    }
+
+    /// A worker is gone: what lay below its G1 is no more, and its copies have no end.
+    pub(crate) fn gone(&mut self, at: SimTime, worker: WorkerId) {
+        let Some(own) = self.by_worker.get_mut(worker.index()) else { return };
+        for (all, own) in self.tiers.iter_mut().zip(own) {
+            all.now = all.now.saturating_sub(std::mem::take(&mut own.now));
+        }
+        self.lanes.gone(at.as_ns(), worker);
+        self.sample(at);
     }
 
     fn sample(&mut self, at: SimTime) {
@@ -72,14 +97,17 @@ impl Below {
         &self,
         capacity: [u32; Tier::COUNT - 1],
     ) -> [Option<LowerTierCounts>; Tier::COUNT - 1] {
-        let counts = |place: usize| LowerTierCounts {
-            capacity_blocks: capacity[place],
-            resident_max: self.tiers[place].max,
-            resident_end: self.tiers[place].now,
-            stored: self.tiers[place].stored,
-            removed: self.tiers[place].removed,
-        };
-        [0, 1, 2].map(|place| (capacity[place] > 0).then(|| counts(place)))
+        let workers = self.by_worker.len().max(1) as u32;
+        counts(self.tiers, capacity.map(|blocks| blocks.saturating_mul(workers)))
+    }
+
+    /// The same of one of several workers.
+    pub(crate) fn tiers_of(
+        &self,
+        worker: usize,
+        capacity: [u32; Tier::COUNT - 1],
+    ) -> [Option<LowerTierCounts>; Tier::COUNT - 1] {
+        counts(self.by_worker.get(worker).copied().unwrap_or_default(), capacity)
     }
 
     /// The lanes that ever had a batch, by name.
@@ -95,6 +123,20 @@ impl Below {
     pub(crate) fn loads(&self) -> LoadCounts {
         self.loads.counts()
     }
+}
+
+fn counts(
+    tiers: [Resident; Tier::COUNT - 1],
+    capacity: [u32; Tier::COUNT - 1],
+) -> [Option<LowerTierCounts>; Tier::COUNT - 1] {
+    let counts = |place: usize| LowerTierCounts {
+        capacity_blocks: capacity[place],
+        resident_max: tiers[place].max,
+        resident_end: tiers[place].now,
+        stored: tiers[place].stored,
+        removed: tiers[place].removed,
+    };
+    [0, 1, 2].map(|place| (capacity[place] > 0).then(|| counts(place)))
 }
 
 /// Until when, and from when, shares of time are counted.
@@ -120,6 +162,8 @@ impl Resident {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tierscope_engine::{BlockList, Cause, Lane};
+    use tierscope_units::TransferId;
 
     #[test]
     fn what_is_resident_rises_and_falls() {
@@ -127,8 +171,8 @@ mod tests {
         for (tier, stored, removed) in
             [(Tier::G2, 40, 0), (Tier::G2, 20, 25), (Tier::G3, 5, 0), (Tier::G2, 1, 0)]
         {
-            assert!(below.tier(tier, |resident| resident.store(stored)));
-            assert!(below.tier(tier, |resident| resident.remove(removed)));
+            assert!(below.tier(tier, None, |resident| resident.store(stored)));
+            assert!(below.tier(tier, None, |resident| resident.remove(removed)));
         }
         let [g2, g3, g4] = below.tiers([64, 500, 0]).map(Option::unwrap_or_default);
         assert_eq!((g2.capacity_blocks, g2.resident_max, g2.resident_end), (64, 60, 36));
@@ -140,5 +184,26 @@ mod tests {
             below.series().last().map(|sample| (sample.at_ns, sample.resident)),
             Some((7, [36, 5, 0]))
         );
+    }
+    /// What a lost worker had below is gone; what the others have is not, and its copies do not end.
+    #[test]
+    fn a_worker_takes_its_tiers_with_it() {
+        let mut below = Below::new(2);
+        for (worker, blocks) in [(WorkerId(0), 30), (WorkerId(1), 12)] {
+            below.tier(Tier::G2, Some(worker), |resident| resident.store(blocks));
+            let (transfer, blocks) = (TransferId(u64::from(worker.0)), BlockList::default());
+            let (lane, cause, request) = (Lane::G1ToG2, Cause::Evicted, None);
+            let queued = Fact::CopyQueued { transfer, lane, cause, request, blocks };
+            below.take(SimTime::from_ns(1), Some(worker), &queued);
+            below.take(SimTime::from_ns(2), Some(worker), &Fact::CopyStarted { transfer, lane, blocks });
+        }
+        below.gone(SimTime::from_ns(9), WorkerId(0));
+        let [all, ..] = below.tiers([50, 0, 0]).map(Option::unwrap_or_default);
+        assert_eq!((all.capacity_blocks, all.resident_max, all.resident_end), (100, 42, 12));
+        let [lost, ..] = below.tiers_of(0, [50, 0, 0]).map(Option::unwrap_or_default);
+        assert_eq!((lost.capacity_blocks, lost.resident_max, lost.resident_end), (50, 30, 0));
+        let lane = &below.lanes(Clock { last_ns: 10, makespan_ns: 10 }, 1)["g1_g2"];
+        assert_eq!((lane.batches, lane.cancelled, lane.in_flight_max), (2, 1, 2));
+        assert_eq!(below.series().last().map(|sample| sample.in_flight[Lane::G1ToG2.index()]), Some(1));
     }
 }

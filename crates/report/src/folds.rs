@@ -1,10 +1,12 @@
 //! The one thing a run feeds: every fact once, in order.
 
-use tierscope_engine::{Fact, FactLog, Occupancy};
+use tierscope_engine::{Fact, FactLog, PassStart};
 use tierscope_units::{Digest, Digester, SimTime, WorkerId};
 
 use crate::below::Below;
+use crate::fleet::{Fleet, is_gone};
 use crate::infinite::InfiniteCache;
+use crate::occupied::Occupied;
 use crate::report::{Census, Header, Outcome, Report};
 use crate::requests::{self, FactSummary, Requests, Row};
 use crate::series::{BelowSample, Cdf, Occupancies, cdf};
@@ -17,14 +19,29 @@ pub struct FoldSetup {
     pub slo: Option<SloLimits>,
     /// Tokens per block.
     pub block_size_tokens: u32,
-    /// Blocks of G1.
+    /// Blocks of G1, over all workers.
     pub g1_blocks: u32,
-    /// Blocks of G2, G3 and G4; 0 where there is no such tier.
+    /// Blocks of G2, G3 and G4 of one worker; 0 where there is no such tier.
     pub tier_blocks: [u32; 3],
     /// Bytes of one block's KV.
     pub kv_bytes_per_block: u64,
     /// Requests of the workload. Those that never arrive count as unfinished.
     pub requests: u32,
+    /// Each of several workers; empty for one alone.
+    pub workers: Vec<WorkerSetup>,
+    /// How their router chooses.
+    pub router: &'static str,
+}
+
+/// What is known of one of several workers before the first fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkerSetup {
+    /// What it does: `whole`, `prefill` or `decode`.
+    pub role: &'static str,
+    /// Blocks of its G1.
+    pub g1_blocks: u32,
+    /// Whether it is there from the beginning.
+    pub present: bool,
 }
 
 /// Limits of a service level; each holds for every request by itself.
@@ -65,8 +82,8 @@ pub(crate) struct Sums {
     pub(crate) active_max: u32,
     pub(crate) cached_max: u32,
     pub(crate) source_hold_max: u32,
-    /// The state of G1 as the newest pass began.
-    pub(crate) g1: Occupancy,
+    /// The state of G1 as the newest pass of each worker began.
+    pub(crate) g1: Occupied,
 }
 
 /// Digest, metrics and series of a run so far.
@@ -76,6 +93,8 @@ pub struct Folds {
     pub(crate) requests: Requests,
     pub(crate) sums: Sums,
     pub(crate) below: Below,
+    /// Only where several workers are told of.
+    pub(crate) fleet: Option<Fleet>,
     /// Whose facts were read last.
     worker: Option<WorkerId>,
     digester: Digester,
@@ -89,7 +108,8 @@ impl Folds {
             setup: setup.clone(),
             requests: Requests::new(setup.requests),
             sums: Sums::default(),
-            below: Below::default(),
+            below: Below::new(setup.workers.len()),
+            fleet: (!setup.workers.is_empty()).then(|| Fleet::new(&setup.workers)),
             worker: None,
             digester: Digester::default(),
             occupancies: Occupancies::default(),
@@ -110,28 +130,30 @@ impl Folds {
     /// Reads one fact; its block lists lie in `log`.
     pub fn take_fact(&mut self, at: SimTime, fact: &Fact, log: &FactLog) {
         canonical::encode(at, fact, log, &mut self.digester);
-        let sums = &mut self.sums;
+        if let Some(fleet) = &mut self.fleet {
+            let asked = match fact {
+                Fact::Admitted { request, .. } => self.requests.need_tokens(*request),
+                _ => 0,
+            };
+            fleet.take(at, log.worker(), fact, asked);
+        }
+        let (sums, worker) = (&mut self.sums, log.worker());
         sums.last_fact_ns = at.as_ns();
         if !is_background(fact) {
             sums.last_ns = at.as_ns();
         }
         match fact {
-            Fact::PassStarted(start) => {
-                sums.passes += 1;
-                sums.active_max = sums.active_max.max(start.g1.active);
-                sums.cached_max = sums.cached_max.max(start.g1.cached);
-                sums.source_hold_max = sums.source_hold_max.max(start.g1.source_hold);
-                sums.g1 = start.g1;
-                self.occupancies.take(at, start);
-            }
-            Fact::PassEnded { .. } | Fact::Acquired { .. } | Fact::CapacityExhausted { .. } => {}
+            Fact::PassStarted(start) => self.pass_started(at, start),
+            Fact::PassEnded { worker, .. } => sums.g1.end(*worker),
+            Fact::Acquired { .. } | Fact::CapacityExhausted { .. } => {}
             Fact::Stored { blocks, .. } | Fact::ClaimActivated { blocks, .. } => {
                 sums.stored_blocks += u64::from(blocks.len())
             }
             Fact::Removed { blocks } => sums.removed_blocks += u64::from(blocks.len()),
-            Fact::Prefilled { tokens, recomputed, .. } => {
+            Fact::Prefilled { request, tokens, computed_before, recomputed } => {
                 sums.prefilled_tokens += u64::from(*tokens);
                 sums.recomputed_tokens += u64::from(*recomputed);
+                self.requests.prefilled(*request, computed_before.saturating_add(*tokens));
             }
             Fact::Preempted { .. } => {
                 sums.preemptions += 1;
@@ -141,14 +163,28 @@ impl Folds {
             | Fact::OnboardEnded { .. }
             | Fact::WaitsForCopy { .. }
             | Fact::BlockedOnOffload { .. }
-            | Fact::Unblocked { .. } => self.below.take(at, fact),
-            Fact::Cancelled { .. } => {
-                self.below.take(at, fact);
+            | Fact::Unblocked { .. } => self.below.take(at, worker, fact),
+            Fact::Cancelled { .. } | Fact::Withdrawn { .. } => {
+                self.below.take(at, worker, fact);
                 requests::take(&mut self.requests, at, fact);
             }
-            fact if is_background(fact) => self.below.take(at, fact),
+            Fact::Worker { worker, state } if is_gone(*state) => {
+                sums.g1.gone(*worker);
+                self.below.gone(at, *worker);
+            }
+            fact if is_background(fact) => self.below.take(at, worker, fact),
             _ => requests::take(&mut self.requests, at, fact),
         }
+    }
+
+    fn pass_started(&mut self, at: SimTime, start: &PassStart) {
+        let sums = &mut self.sums;
+        let all = sums.g1.start(start);
+        sums.passes += 1;
+        sums.active_max = sums.active_max.max(all.g1.active);
+        sums.cached_max = sums.cached_max.max(all.g1.cached);
+        sums.source_hold_max = sums.source_hold_max.max(all.g1.source_hold);
+        self.occupancies.take(at, &all);
     }
 
     /// The digest of the facts so far (rule E4).
@@ -213,5 +249,9 @@ fn is_background(fact: &Fact) -> bool {
             | Fact::TierRemoved { .. }
             | Fact::Leased { .. }
             | Fact::LeaseEnded { .. }
+            | Fact::SourceReleased { .. }
+            | Fact::Withdrawn { .. }
+            | Fact::Handoff(_)
+            | Fact::Worker { .. }
     )
 }

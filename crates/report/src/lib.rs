@@ -17,10 +17,12 @@ mod assemble;
 mod below;
 pub mod canonical;
 pub mod compare;
+mod fleet;
 mod folds;
 pub mod infinite;
 pub mod jsonl;
 mod numbers;
+mod occupied;
 pub mod paired;
 mod rejection;
 mod report;
@@ -31,12 +33,13 @@ pub mod statistics;
 pub mod table;
 mod thinned;
 
-pub use folds::{FoldSetup, Folds, SloLimits};
+pub use folds::{FoldSetup, Folds, SloLimits, WorkerSetup};
 pub use infinite::{InfiniteCache, infinite_cache};
 pub use rejection::{Rejected, explain};
 pub use report::{
-    Census, CensusRow, HIT_RATIO_DEFINITION, Header, HitRatio, LaneCounts, Latency, LoadCounts,
-    LowerTierCounts, Outcome, Report, RequestCounts, Throughput, TierCounts, TierHits, Tiers, TokenCounts,
+    Census, CensusRow, HIT_RATIO_DEFINITION, HandoffCounts, HandoffSteps, Header, HitRatio, LaneCounts,
+    Latency, LoadCounts, LowerTierCounts, Outcome, Report, RequestCounts, RouterBelief, RouterCounts,
+    RouterSpread, Throughput, TierCounts, TierHits, Tiers, TokenCounts, WorkerCounts,
 };
 pub use requests::{FactSummary, RequestFate, RequestSummary};
 pub use series::{BelowSample, Cdf, CdfPoint, Occupancies, Sample};

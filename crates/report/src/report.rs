@@ -6,12 +6,14 @@
 //! Deliberately absent: series (see [`crate::series`]), and judgement.
 
 mod below;
+mod fleet;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 pub use below::{LaneCounts, LoadCounts, LowerTierCounts};
+pub use fleet::{HandoffCounts, HandoffSteps, RouterBelief, RouterCounts, RouterSpread, WorkerCounts};
 
 use crate::folds::SloLimits;
 use crate::rejection::Rejected;
@@ -183,7 +185,7 @@ pub struct HitRatio {
     pub infinite_cache: f64,
 }
 
-/// The blocks of G1.
+/// The blocks of G1; of several workers the sums at one instant, of each the state as its newest pass began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 pub struct TierCounts {
     /// Blocks in all.
@@ -261,6 +263,15 @@ pub struct Report {
     /// Loads from below G1 and waits for copies; absent where nothing lies below.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loads: Option<LoadCounts>,
+    /// Each of several workers; absent where there is one alone, as are their router and their handoffs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub workers: Vec<WorkerCounts>,
+    /// Where requests were sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub router: Option<RouterCounts>,
+    /// Handoffs from workers that prefill to those that decode; absent where all do both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handoffs: Option<HandoffCounts>,
     /// The first hundred refused requests.
     pub rejected: Vec<Rejected>,
     /// The unfinished requests.

@@ -79,6 +79,9 @@ pub(crate) struct Row {
     pub(crate) output_tokens: u32,
     /// Tokens to compute at the next admission: the prompt and the output made before a preemption.
     need_tokens: u32,
+    /// Whether it left a worker unfinished, and whether its newest admission was not its first.
+    withdrawn: bool,
+    readmitted: bool,
     preemptions: u32,
     start_place: u32,
     finish_place: u32,
@@ -94,6 +97,8 @@ impl Row {
         prompt_tokens: 0,
         output_tokens: 0,
         need_tokens: 0,
+        withdrawn: false,
+        readmitted: false,
         preemptions: 0,
         start_place: NO_PLACE,
         finish_place: NO_PLACE,
@@ -137,7 +142,7 @@ pub(crate) struct Hits {
 }
 
 impl Hits {
-    fn add(&mut self, cached: u32, loaded: Loaded, asked: u32) {
+    pub(crate) fn add(&mut self, cached: u32, loaded: Loaded, asked: u32) {
         self.cached_tokens += u64::from(cached);
         self.asked_tokens += u64::from(asked);
         let from_below = [loaded.g2_tokens, loaded.g3_tokens, loaded.g4_tokens];
@@ -214,6 +219,7 @@ impl Requests {
         let started = self.started;
         let row = self.row(request);
         let asked = row.need_tokens;
+        row.readmitted = readmission;
         if row.start_place == NO_PLACE {
             row.start_place = started;
             self.started += 1;
@@ -227,6 +233,26 @@ impl Requests {
         row.preemptions += 1;
         // A decoding request has computed all its tokens but the newest.
         row.need_tokens = row.need_tokens.max(lost_tokens.saturating_add(1));
+    }
+
+    /// Tokens that a request has to have at its next admission, as far as is known.
+    pub(crate) fn need_tokens(&self, request: RequestId) -> u32 {
+        self.rows.get(request.index()).map_or(0, |row| row.need_tokens)
+    }
+
+    /// A request left a worker unfinished: what it made there is prompt from now on. How much that is shows when it
+    /// is computed.
+    pub(crate) fn withdrawn(&mut self, request: RequestId) {
+        self.row(request).withdrawn = true;
+    }
+
+    /// A part of a prompt was computed, up to this many of its tokens.
+    pub(crate) fn prefilled(&mut self, request: RequestId, until: u32) {
+        let row = self.row(request);
+        if row.withdrawn && row.readmitted && until > row.need_tokens {
+            let more = until - std::mem::replace(&mut row.need_tokens, until);
+            self.readmission.asked_tokens += u64::from(more);
+        }
     }
 
     pub(crate) fn first_token(&mut self, at: SimTime, request: RequestId) {
@@ -287,6 +313,7 @@ pub(crate) fn take(requests: &mut Requests, at: SimTime, fact: &Fact) {
             requests.admitted(request, cached_tokens, loaded, readmission);
         }
         Fact::Preempted { request, lost_tokens, .. } => requests.preempted(request, lost_tokens),
+        Fact::Withdrawn { request, .. } => requests.withdrawn(request),
         Fact::FirstToken { request } => requests.first_token(at, request),
         Fact::SecondToken { request } => requests.second_token(at, request),
         Fact::Finished { request, output_tokens } => requests.finished(at, request, output_tokens),

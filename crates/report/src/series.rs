@@ -6,16 +6,18 @@
 //! Deliberately absent: averages. A sample is a state that was really so.
 
 use serde::Serialize;
-use tierscope_engine::{Lane, PassStart, Tier};
+use tierscope_engine::{Lane, Tier};
 use tierscope_units::SimTime;
 
+use crate::occupied::Standing;
 pub use crate::thinned::MAX_SAMPLES;
 use crate::thinned::{Thinned, Timed};
 
 /// Most points of a distribution.
 pub const MAX_CDF_POINTS: usize = 256;
 
-/// The state of the worker as a pass began; blocks of G1, and requests.
+/// The state of the worker as a pass began; blocks of G1, and requests. Of several workers the sum, each as its
+/// newest pass began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Sample {
     /// When, in nanoseconds since the run began.
@@ -56,14 +58,14 @@ impl Occupancies {
     }
 
     #[inline]
-    pub(crate) fn take(&mut self, at: SimTime, start: &PassStart) {
+    pub(crate) fn take(&mut self, at: SimTime, all: &Standing) {
         self.samples.push(Sample {
             at_ns: at.as_ns(),
-            active: start.g1.active,
-            cached: start.g1.cached,
-            free: start.g1.free,
-            waiting: start.waiting,
-            running: start.prefill_rows + start.decode_rows,
+            active: all.g1.active,
+            cached: all.g1.cached,
+            free: all.g1.free,
+            waiting: all.waiting,
+            running: all.running,
         });
     }
 }

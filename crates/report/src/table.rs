@@ -4,6 +4,7 @@
 //! are in the JSON. Whatever text comes from outside stays on its line.
 
 mod below;
+mod fleet;
 
 use std::fmt::Write;
 
@@ -27,6 +28,7 @@ pub fn render(report: &Report) -> String {
     header(&mut out, report);
     let _ = writeln!(out, "{}\n{}", latencies(report), totals(report));
     out.push_str(&below::render(report));
+    out.push_str(&fleet::render(report));
     refused(&mut out, report);
     census(&mut out, report);
     out
@@ -127,6 +129,22 @@ fn totals(report: &Report) -> Table {
     table.set_header(["work", "KV cache"]);
     for (left, right) in work(report).into_iter().zip(cache(report)) {
         table.add_row([pair(left), pair(right)]);
+    }
+    table
+}
+
+/// A table of numbers behind a first column of names.
+fn numbers<const N: usize>(header: [&str; N]) -> Table {
+    let mut table = Table::new();
+    table.load_style(style(ContentLineStyle::none().left('│').right('│'), '─', '─', '─'));
+    table.set_header(header);
+    table
+}
+
+fn aligned(mut table: Table) -> Table {
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+        column.set_padding((1, 1));
     }
     table
 }

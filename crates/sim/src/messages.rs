@@ -51,6 +51,12 @@ impl Messages {
     }
 
     /// Times past the end of time are never.
+    /// A message that is on its way.
+    pub(crate) fn under_way(&self, number: u32) -> Option<Message> {
+        let (message, _) = self.under_way.get(number as usize)?.as_ref()?;
+        Some(*message)
+    }
+
     fn times(&mut self, now: SimTime, message: &Message) -> [Option<SimTime>; 2] {
         let mut times = [now.checked_add(self.delay), None];
         for (fault, fitted) in &mut self.faults {

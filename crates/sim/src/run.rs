@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use tierscope_engine::{EngineConfig, FactLog};
+use tierscope_engine::{EngineConfig, FactLog, Role};
 use tierscope_report::{
-    Census, FoldSetup, Folds, Header, InfiniteCache, Outcome, Report, SloLimits, infinite_cache,
+    Census, FoldSetup, Folds, Header, InfiniteCache, Outcome, Report, SloLimits, WorkerSetup, infinite_cache,
 };
 use tierscope_scenario::{Scenario, Workload};
 use tierscope_units::{SimTime, TokenRun};
@@ -53,10 +53,12 @@ impl Run {
                 e2e_ns: slo.e2e.map(|span| span.as_ns()),
             }),
             block_size_tokens: scenario.engine.block_size_tokens,
-            g1_blocks: scenario.engine.g1_blocks,
+            g1_blocks: g1_blocks(scenario),
             tier_blocks: tier_blocks(&scenario.engine),
             kv_bytes_per_block: scenario.kv_bytes_per_block,
             requests: workload.requests.len() as u32,
+            workers: workers(scenario),
+            router: scenario.fleet.as_ref().map_or("", |fleet| fleet.router.kind.name()),
         };
         let header = Header {
             version: crate::VERSION.to_owned(),
@@ -159,6 +161,28 @@ impl Run {
         }
         state
     }
+}
+
+/// Each of several workers.
+fn workers(scenario: &Scenario) -> Vec<WorkerSetup> {
+    let Some(fleet) = &scenario.fleet else { return Vec::new() };
+    let config = scenario.fleet_config();
+    let setup = |worker: usize| WorkerSetup {
+        role: match fleet.roles[worker] {
+            Role::Whole => "whole",
+            Role::Prefill => "prefill",
+            Role::Decode => "decode",
+        },
+        g1_blocks: config.g1_blocks_of(worker),
+        present: fleet.present[worker],
+    };
+    (0..fleet.roles.len()).map(setup).collect()
+}
+
+/// Blocks of G1 of all workers; the scenario's limits keep the sum within its type.
+fn g1_blocks(scenario: &Scenario) -> u32 {
+    let config = scenario.fleet_config();
+    (0..config.roles.len()).fold(0, |sum: u32, worker| sum.saturating_add(config.g1_blocks_of(worker)))
 }
 
 /// Blocks of G2, G3 and G4; 0 where there is no such tier.

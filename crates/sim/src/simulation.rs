@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tierscope_engine::{
     Arrival, Command, Engine, Entry, Fact, FactLog, Fleet, FleetCommand, FleetInput, Input, Leg, Message,
-    PassPlan, Rank,
+    PassPlan, Rank, WorkerChange,
 };
 use tierscope_scenario::{Scenario, Timing, Workload};
 use tierscope_units::{Idx, RandomStream, RequestId, SimTime, Span, TransferId, WorkerId};
@@ -218,6 +218,25 @@ impl Simulation {
     pub fn arrivals_to_come(&self) -> impl Iterator<Item = (SimTime, RequestId)> {
         self.queue.iter().filter_map(|(at, event)| match event {
             Event::Arrives(request) => Some((at, request)),
+            _ => None,
+        })
+    }
+
+    /// Workers that are to start, with the time of each, in order.
+    pub(crate) fn starts_to_come(&self) -> impl Iterator<Item = (SimTime, WorkerId)> {
+        self.queue.iter().filter_map(|(at, event)| match event {
+            Event::Changes(worker, WorkerChange::Start) => Some((at, worker)),
+            _ => None,
+        })
+    }
+
+    /// Messages about the handoff of a request that are on their way, with the time when each comes, in order.
+    pub(crate) fn messages_to_come(&self, request: RequestId) -> impl Iterator<Item = (SimTime, Message)> {
+        self.queue.iter().filter_map(move |(at, event)| match event {
+            Event::Message(number) => {
+                let message = self.messages.under_way(number)?;
+                (message.request == request).then_some((at, message))
+            }
             _ => None,
         })
     }

@@ -100,12 +100,16 @@ impl FleetConfig {
         }
     }
 
+    /// Blocks of G1 of one worker.
+    pub fn g1_blocks_of(&self, worker: usize) -> u32 {
+        match self.roles[worker] {
+            Role::Decode => self.decode_g1_blocks.unwrap_or(self.engine.g1_blocks),
+            Role::Whole | Role::Prefill => self.engine.g1_blocks,
+        }
+    }
+
     /// The configuration of one worker.
     pub fn engine_of(&self, worker: usize) -> EngineConfig {
-        let mut engine = self.engine.clone();
-        if self.roles[worker] == Role::Decode {
-            engine.g1_blocks = self.decode_g1_blocks.unwrap_or(engine.g1_blocks);
-        }
-        engine
+        EngineConfig { g1_blocks: self.g1_blocks_of(worker), ..self.engine.clone() }
     }
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use tierscope_engine::{CopyEnd, CopyFailure, Fact, Lane};
-use tierscope_units::TransferId;
+use tierscope_units::{TransferId, WorkerId};
 
 use super::Clock;
 use crate::assemble::ratio;
@@ -22,6 +22,8 @@ pub(crate) struct Lanes {
 /// A batch that has not ended.
 #[derive(Clone, Copy, Debug)]
 struct OpenBatch {
+    /// Whose, of several.
+    worker: Option<WorkerId>,
     lane: Lane,
     queued_at: u64,
     /// When its newest attempt began.
@@ -59,9 +61,11 @@ struct LaneFold {
 
 impl Lanes {
     /// Reads a fact and says whether it was about a batch.
-    pub(crate) fn take(&mut self, at: u64, fact: &Fact) -> bool {
+    pub(crate) fn take(&mut self, at: u64, worker: Option<WorkerId>, fact: &Fact) -> bool {
         match *fact {
-            Fact::CopyQueued { transfer, lane, blocks, .. } => self.queue(at, transfer, lane, blocks.len()),
+            Fact::CopyQueued { transfer, lane, blocks, .. } => {
+                self.queue(at, (worker, transfer), lane, blocks.len());
+            }
             Fact::CopyStarted { transfer, blocks, .. } => self.start(at, transfer, blocks.len()),
             Fact::CopyRetried { transfer, failure, .. } => self.retry(at, transfer, failure),
             Fact::CopyEnded { transfer, lane, end, .. } => self.end(at, transfer, lane, end),
@@ -70,8 +74,23 @@ impl Lanes {
         true
     }
 
-    fn queue(&mut self, at: u64, transfer: TransferId, lane: Lane, blocks: u32) {
-        let batch = OpenBatch { lane, queued_at: at, started_at: None, in_flight: false, blocks };
+    /// A worker is gone. Of its batches that have not ended no end is told: they count as cancelled.
+    pub(crate) fn gone(&mut self, at: u64, worker: WorkerId) {
+        let of_it = self.open.iter().filter(|(_, batch)| batch.worker == Some(worker));
+        let ended: Vec<(TransferId, Lane)> = of_it.map(|(&transfer, batch)| (transfer, batch.lane)).collect();
+        for (transfer, lane) in ended {
+            self.end(at, transfer, lane, CopyEnd::Cancelled);
+        }
+    }
+
+    fn queue(
+        &mut self,
+        at: u64,
+        (worker, transfer): (Option<WorkerId>, TransferId),
+        lane: Lane,
+        blocks: u32,
+    ) {
+        let batch = OpenBatch { worker, lane, queued_at: at, started_at: None, in_flight: false, blocks };
         self.open.insert(transfer, batch);
         let lane = &mut self.lanes[lane.index()];
         lane.batches += 1;
@@ -199,11 +218,11 @@ mod tests {
     fn blocks_are_those_that_were_copied() {
         let (lane, first, second, third) = (Lane::G1ToG2, TransferId(0), TransferId(1), TransferId(2));
         let mut lanes = Lanes::default();
-        lanes.queue(0, first, lane, 32);
+        lanes.queue(0, (None, first), lane, 32);
         lanes.start(1, first, 30);
-        lanes.queue(2, second, lane, 8);
+        lanes.queue(2, (None, second), lane, 8);
         lanes.start(2, second, 8);
-        lanes.queue(2, third, lane, 5);
+        lanes.queue(2, (None, third), lane, 5);
         assert_eq!(lanes.now()[lane.index()].moving, 38);
         lanes.end(3, first, lane, CopyEnd::Completed);
         lanes.end(4, second, lane, CopyEnd::Failed(CopyFailure::Executor));
@@ -221,7 +240,7 @@ mod tests {
     fn a_batch_between_attempts_does_not_move() {
         let (lane, transfer) = (Lane::G2ToG1, TransferId(0));
         let mut lanes = Lanes::default();
-        lanes.queue(0, transfer, lane, 4);
+        lanes.queue(0, (None, transfer), lane, 4);
         lanes.start(1, transfer, 4);
         lanes.retry(3, transfer, CopyFailure::TimedOut);
         let now = lanes.now()[lane.index()];

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use tierscope_engine::Fact;
-use tierscope_units::RequestId;
+use tierscope_units::{RequestId, WorkerId};
 
 use crate::report::LoadCounts;
 use crate::spread::Spread;
+
+/// Whose load or wait: a request that is handed on is at two workers for a while.
+type Place = (Option<WorkerId>, RequestId);
 
 /// Loads and waits so far.
 #[derive(Clone, Debug, Default)]
@@ -24,9 +27,9 @@ pub(crate) struct Loads {
     wait: Spread,
     blocked: Spread,
     /// Loads under way, with the time of their start.
-    loading: BTreeMap<RequestId, u64>,
+    loading: BTreeMap<Place, u64>,
     /// Requests that wait for a copy.
-    waiting: BTreeMap<RequestId, Waiting>,
+    waiting: BTreeMap<Place, Waiting>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -38,31 +41,31 @@ struct Waiting {
 
 impl Loads {
     /// Reads a fact; those about something else change nothing.
-    pub(crate) fn take(&mut self, at: u64, fact: &Fact) {
+    pub(crate) fn take(&mut self, at: u64, worker: Option<WorkerId>, fact: &Fact) {
         match *fact {
             Fact::OnboardStarted { request, .. } => {
                 self.started += 1;
-                self.loading.insert(request, at);
+                self.loading.insert((worker, request), at);
             }
             Fact::OnboardEnded { request, loaded_blocks, failed_blocks } => {
                 self.loaded_blocks += u64::from(loaded_blocks);
                 self.failed_blocks += u64::from(failed_blocks);
                 // That of a cancelled request counts as cancelled.
-                if let Some(since) = self.loading.remove(&request) {
+                if let Some(since) = self.loading.remove(&(worker, request)) {
                     self.ended += 1;
                     self.load.add(at.saturating_sub(since));
                 }
             }
             Fact::WaitsForCopy { request, .. } => {
                 self.waits_for_copy += 1;
-                self.waiting.entry(request).or_insert(Waiting { since: at, on_offload: false });
+                self.waiting.entry((worker, request)).or_insert(Waiting { since: at, on_offload: false });
             }
             Fact::BlockedOnOffload { request, .. } => {
                 self.blocked_on_offload += 1;
-                self.waiting.entry(request).or_insert(Waiting { since: at, on_offload: true });
+                self.waiting.entry((worker, request)).or_insert(Waiting { since: at, on_offload: true });
             }
             Fact::Unblocked { request, .. } => {
-                if let Some(Waiting { since, on_offload }) = self.waiting.remove(&request) {
+                if let Some(Waiting { since, on_offload }) = self.waiting.remove(&(worker, request)) {
                     let spread = if on_offload { &mut self.blocked } else { &mut self.wait };
                     spread.add(at.saturating_sub(since));
                 }
@@ -70,9 +73,9 @@ impl Loads {
             Fact::Leased { .. } => self.leases += 1,
             Fact::LeaseEnded { expired, .. } => self.leases_expired += u64::from(expired),
             // What it waited for does not concern it any more.
-            Fact::Cancelled { request, .. } => {
-                self.cancelled += u64::from(self.loading.remove(&request).is_some());
-                self.waiting.remove(&request);
+            Fact::Cancelled { request, .. } | Fact::Withdrawn { request, .. } => {
+                self.cancelled += u64::from(self.loading.remove(&(worker, request)).is_some());
+                self.waiting.remove(&(worker, request));
             }
             _ => {}
         }

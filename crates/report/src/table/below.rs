@@ -1,8 +1,8 @@
 //! Tables of the tiers and of the lanes between them; only where something lies below G1.
 
-use comfy_table::{CellAlignment, ContentLineStyle, Table};
+use comfy_table::Table;
 
-use super::style;
+use super::{aligned, numbers};
 use crate::numbers::{bytes, group, milliseconds, percent};
 use crate::report::{LaneCounts, LoadCounts, Report};
 
@@ -120,19 +120,4 @@ fn loaded(loads: &LoadCounts) -> String {
         group(waits_for_copy),
         group(blocked_on_offload)
     )
-}
-
-fn numbers<const N: usize>(header: [&str; N]) -> Table {
-    let mut table = Table::new();
-    table.load_style(style(ContentLineStyle::none().left('│').right('│'), '─', '─', '─'));
-    table.set_header(header);
-    table
-}
-
-fn aligned(mut table: Table) -> Table {
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-        column.set_padding((1, 1));
-    }
-    table
 }
