@@ -185,7 +185,8 @@ fn workers(folds: &Folds, makespan_ns: u64) -> Vec<WorkerCounts> {
     let counts = |(number, (worker, setup)): (usize, (&WorkerFold, &WorkerSetup))| {
         let busy_ns = worker.busy_ns(folds.sums.last_ns);
         let hits = worker.first_admission;
-        let [g2, g3, g4] = folds.below.tiers_of(number, folds.setup.tier_blocks);
+        let own_g2 = folds.setup.tier_blocks[0] / folds.setup.workers.len().max(1) as u32;
+        let g2 = folds.below.g2_of(number, own_g2);
         WorkerCounts {
             worker: number as u32,
             role: setup.role,
@@ -203,7 +204,7 @@ fn workers(folds: &Folds, makespan_ns: u64) -> Vec<WorkerCounts> {
             decode_tokens: worker.decode_tokens,
             preemptions: worker.preemptions,
             hit_ratio: ratio(hits.cached_tokens, hits.asked_tokens),
-            tiers: Tiers { g1: worker.g1, g2, g3, g4 },
+            tiers: Tiers { g1: worker.g1, g2, g3: None, g4: None },
         }
     };
     fleet.workers.iter().zip(&folds.setup.workers).enumerate().map(counts).collect()

@@ -66,12 +66,11 @@ impl Below {
         true
     }
 
-    /// A worker is gone: what lay below its G1 is no more, and its copies have no end.
+    /// A worker is gone: what lay in its G2 is no more, and its copies have no end. G3 and G4 outlive it (rule L8).
     pub(crate) fn gone(&mut self, at: SimTime, worker: WorkerId) {
         let Some(own) = self.by_worker.get_mut(worker.index()) else { return };
-        for (all, own) in self.tiers.iter_mut().zip(own) {
-            all.now = all.now.saturating_sub(std::mem::take(&mut own.now));
-        }
+        let [g2, ..] = &mut self.tiers;
+        g2.now = g2.now.saturating_sub(std::mem::take(&mut own[0].now));
         self.lanes.gone(at.as_ns(), worker);
         self.sample(at);
     }
@@ -92,22 +91,19 @@ impl Below {
         self.series.samples()
     }
 
-    /// The counts of G2, G3 and G4, where there are such tiers.
+    /// The counts of G2, G3 and G4 over all workers, where there are such tiers of these capacities.
     pub(crate) fn tiers(
         &self,
         capacity: [u32; Tier::COUNT - 1],
     ) -> [Option<LowerTierCounts>; Tier::COUNT - 1] {
-        let workers = self.by_worker.len().max(1) as u32;
-        counts(self.tiers, capacity.map(|blocks| blocks.saturating_mul(workers)))
+        counts(self.tiers, capacity)
     }
 
-    /// The same of one of several workers.
-    pub(crate) fn tiers_of(
-        &self,
-        worker: usize,
-        capacity: [u32; Tier::COUNT - 1],
-    ) -> [Option<LowerTierCounts>; Tier::COUNT - 1] {
-        counts(self.by_worker.get(worker).copied().unwrap_or_default(), capacity)
+    /// The counts of one worker's G2, where there is one of this capacity.
+    pub(crate) fn g2_of(&self, worker: usize, capacity_blocks: u32) -> Option<LowerTierCounts> {
+        let [g2, ..] =
+            counts(self.by_worker.get(worker).copied().unwrap_or_default(), [capacity_blocks, 0, 0]);
+        g2
     }
 
     /// The lanes that ever had a batch, by name.
@@ -198,9 +194,9 @@ mod tests {
             below.take(SimTime::from_ns(2), Some(worker), &Fact::CopyStarted { transfer, lane, blocks });
         }
         below.gone(SimTime::from_ns(9), WorkerId(0));
-        let [all, ..] = below.tiers([50, 0, 0]).map(Option::unwrap_or_default);
+        let [all, ..] = below.tiers([100, 0, 0]).map(Option::unwrap_or_default);
         assert_eq!((all.capacity_blocks, all.resident_max, all.resident_end), (100, 42, 12));
-        let [lost, ..] = below.tiers_of(0, [50, 0, 0]).map(Option::unwrap_or_default);
+        let lost = below.g2_of(0, 50).unwrap_or_default();
         assert_eq!((lost.capacity_blocks, lost.resident_max, lost.resident_end), (50, 30, 0));
         let lane = &below.lanes(Clock { last_ns: 10, makespan_ns: 10 }, 1)["g1_g2"];
         assert_eq!((lane.batches, lane.cancelled, lane.in_flight_max), (2, 1, 2));

@@ -21,7 +21,8 @@ pub struct FoldSetup {
     pub block_size_tokens: u32,
     /// Blocks of G1, over all workers.
     pub g1_blocks: u32,
-    /// Blocks of G2, G3 and G4 of one worker; 0 where there is no such tier.
+    /// Blocks of G2, G3 and G4: of all workers' G2 together, of all hosts' G3, of the one G4. 0 where there is no such
+    /// tier.
     pub tier_blocks: [u32; 3],
     /// Bytes of one block's KV.
     pub kv_bytes_per_block: u64,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tierscope_engine::{EngineConfig, FactLog, Role};
+use tierscope_engine::{FactLog, Role};
 use tierscope_report::{
     Census, FoldSetup, Folds, Header, InfiniteCache, Outcome, Report, SloLimits, WorkerSetup, infinite_cache,
 };
@@ -54,7 +54,7 @@ impl Run {
             }),
             block_size_tokens: scenario.engine.block_size_tokens,
             g1_blocks: g1_blocks(scenario),
-            tier_blocks: tier_blocks(&scenario.engine),
+            tier_blocks: tier_blocks(scenario),
             kv_bytes_per_block: scenario.kv_bytes_per_block,
             requests: workload.requests.len() as u32,
             workers: workers(scenario),
@@ -185,10 +185,15 @@ fn g1_blocks(scenario: &Scenario) -> u32 {
     (0..config.roles.len()).fold(0, |sum: u32, worker| sum.saturating_add(config.g1_blocks_of(worker)))
 }
 
-/// Blocks of G2, G3 and G4; 0 where there is no such tier.
-fn tier_blocks(engine: &EngineConfig) -> [u32; 3] {
-    let Some(tiers) = &engine.tiers else { return [0; 3] };
-    [Some(tiers.g2), tiers.g3, tiers.g4].map(|tier| tier.map_or(0, |tier| tier.blocks))
+/// Blocks of G2, G3 and G4 over all workers and hosts; 0 where there is no such tier.
+fn tier_blocks(scenario: &Scenario) -> [u32; 3] {
+    let Some(tiers) = &scenario.engine.tiers else { return [0; 3] };
+    let (workers, hosts) = scenario.fleet.as_ref().map_or((1, 1), |fleet| {
+        let workers = fleet.roles.len() as u32;
+        (workers, workers.div_ceil(fleet.workers_per_host.max(1)))
+    });
+    let blocks = [Some(tiers.g2), tiers.g3, tiers.g4].map(|tier| tier.map_or(0, |tier| tier.blocks));
+    [blocks[0].saturating_mul(workers), blocks[1].saturating_mul(hosts), blocks[2]]
 }
 
 /// What a cache without limits would have hit, by the workload's own content blocks.

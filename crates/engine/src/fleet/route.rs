@@ -80,9 +80,7 @@ impl Fleet {
         // An arrival looks at no tier: none has to be lent.
         let engine = &mut self.workers[worker.index()].engine;
         engine.facts.exchange_memory(&mut self.spare_log);
-        engine
-            .handle(now, Input::Arrive(arrival))
-            .expect("a request is at one worker for one leg at a time");
+        engine.handle(now, Input::Arrive(arrival)).expect("a request is at one worker for one leg at a time");
         if announces && let Some(journey) = self.journeys.get_mut(&request) {
             journey.announced = true;
         }

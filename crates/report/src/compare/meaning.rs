@@ -69,6 +69,10 @@ pub(super) fn decided(kind: &str) -> Option<&'static [&'static str]> {
     match kind {
         // Costs and beliefs may differ and the choice be the same.
         "routed" => Some(&["request", "leg", "to_worker"]),
+        // Where a request was served is the router's decision, and told as that; the client sees what came of it.
+        "arrived" => Some(&["request", "prompt_tokens", "output_tokens"]),
+        "finished" | "cancelled" => Some(&["request", "output_tokens"]),
+        "rejected" => Some(&["request", "reason"]),
         _ => None,
     }
 }
