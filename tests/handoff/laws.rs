@@ -1,10 +1,10 @@
 //! What handoffs and routing leave as it was, and what wakes whom.
 
 use tierscope_engine::{
-    Caller, Fact, FleetConfig, HandoffBytes, HandoffFact, HandoffOrder, HandoffPhase, LaneConfig, Role,
-    RouterKind, Store, TiersConfig, WorkerChange,
+    Caller, CopyFailure, Fact, FleetConfig, FleetInput, HandoffBytes, HandoffFact, HandoffOrder,
+    HandoffPhase, LaneConfig, Role, RouterKind, Store, TiersConfig, WorkerChange,
 };
-use tierscope_units::RequestId;
+use tierscope_units::{HandoffId, RequestId};
 
 use super::world::{World, config};
 
@@ -80,6 +80,52 @@ fn what_a_handoff_moves_is_what_its_policy_says() {
     // 41 tokens are eleven blocks of 4, of which eight are shared.
     assert_eq!(moved(HandoffBytes::FullPrompt), [11, 11]);
     assert_eq!(moved(HandoffBytes::DestinationMissing), [11, 3]);
+}
+
+/// What was computed elsewhere is not computed again, save the last token, from which the next one is sampled.
+#[test]
+fn a_context_that_came_is_used() {
+    for (order, pipelined) in [(HandoffOrder::SourceFirst, false), (HandoffOrder::DestinationFirst, true)] {
+        let mut world = World::new(config(order, pipelined, RouterKind::RoundRobin));
+        world.send(0, 42, 0, 5);
+        world.run();
+        world.assert_all_over("a context");
+        let joined = world.seen.facts.iter().filter_map(|(_, fact)| match fact {
+            Fact::Joined { context_tokens, .. } => Some(*context_tokens),
+            _ => None,
+        });
+        assert_eq!(joined.collect::<Vec<_>>(), [41]);
+        let prefilled = world.seen.facts.iter().filter_map(|(_, fact)| match fact {
+            Fact::Prefilled { tokens, .. } => Some(*tokens),
+            _ => None,
+        });
+        assert_eq!(prefilled.sum::<u32>(), 42 + 1, "{order:?}");
+    }
+}
+
+/// The end of a copy of another generation, or of one that nobody waits for, means nothing (rule H2).
+#[test]
+fn the_end_of_an_older_copy_means_nothing() {
+    let mut world = World::new(config(HandoffOrder::SourceFirst, false, RouterKind::RoundRobin));
+    world.send(0, 42, 0, 5);
+    let transferring = HandoffPhase::Transferring;
+    while !world.seen.has_reached(RequestId(0), transferring) {
+        assert!(world.step());
+    }
+    let phases = world.seen.phases.len();
+    let (request, handoff) = (RequestId(0), HandoffId(0));
+    for (handoff, generation) in [(handoff, 1), (HandoffId(7), 0)] {
+        for end in [Ok(()), Err(CopyFailure::Executor)] {
+            assert!(world.tell(FleetInput::HandoffCopyEnded { request, handoff, generation, end }));
+        }
+    }
+    assert_eq!(world.seen.phases.len(), phases);
+    world.run();
+    world.assert_all_over("older copies");
+    // Its own end again.
+    let phases = world.seen.phases.len();
+    assert!(world.tell(FleetInput::HandoffCopyEnded { request, handoff, generation: 0, end: Ok(()) }));
+    assert_eq!(world.seen.phases.len(), phases);
 }
 
 /// A worker that waits for the end of a start-up gets the requests that came meanwhile, in order.

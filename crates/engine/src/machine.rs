@@ -7,6 +7,7 @@
 //! - getters, and [`Engine::facts`] with [`Engine::clear_facts`]: what is now so.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use tierscope_units::{ClaimId, PassId, RequestId, SimTime, SlotId, TransferId, TxnId, WorkerId};
 
@@ -26,7 +27,8 @@ use crate::schedule::{Batch, BlockedHead, PrefillPace, Row};
 /// One worker with its G1 and its scheduler, as a pure state machine (rules E1, E2).
 #[derive(Clone)]
 pub struct Engine {
-    pub(crate) config: EngineConfig,
+    /// Shared by all workers that are alike: what each of them reads all the time is near.
+    pub(crate) config: Arc<EngineConfig>,
     pub(crate) machine: MachineId,
     pub(crate) worker: WorkerId,
     pub(crate) watermark_blocks: u32,
@@ -138,18 +140,22 @@ impl Engine {
     /// A worker with an empty pool, by a name that its caller knows it by: settlement tokens of machines with other
     /// names are refused.
     pub fn named(config: EngineConfig, machine: MachineId) -> Self {
-        Self::numbered(config, machine, (WorkerId(0), 0))
+        Self::numbered(Arc::new(config), machine, (WorkerId(0), 0))
     }
 
     /// One worker of several: its facts are marked with its number. Its transfers are numbered from `first_transfer`
     /// on, so that no two workers share one.
-    pub(crate) fn one_of_several(config: EngineConfig, worker: WorkerId, first_transfer: u64) -> Self {
+    pub(crate) fn one_of_several(config: Arc<EngineConfig>, worker: WorkerId, first_transfer: u64) -> Self {
         let mut engine = Self::numbered(config, MachineId(u64::from(worker.0)), (worker, first_transfer));
         engine.facts = FactLog::of(Some(worker));
         engine
     }
 
-    fn numbered(config: EngineConfig, machine: MachineId, (worker, first_transfer): (WorkerId, u64)) -> Self {
+    fn numbered(
+        config: Arc<EngineConfig>,
+        machine: MachineId,
+        (worker, first_transfer): (WorkerId, u64),
+    ) -> Self {
         let watermark_blocks = (config.watermark * f64::from(config.g1_blocks)) as u32;
         let lower =
             config.tiers.as_ref().map(|tiers| Box::new(Lower::new(tiers, config.g1_blocks, first_transfer)));

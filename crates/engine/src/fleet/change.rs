@@ -75,8 +75,6 @@ impl Fleet {
         self.end_copies(now, worker);
         self.show(now, worker, sink);
         self.take_back(worker);
-        // What it had not told: of its own tiers nobody will ask, of those that it shared everybody may.
-        self.tell_all(now, worker);
         if let Some(router) = &mut self.router {
             router.forget(now, worker);
         }
@@ -85,7 +83,7 @@ impl Fleet {
             self.wakes.remove(&(wake, worker));
         }
         let stirs = old.stirs;
-        let mut new = Worker::new(&self.config, worker.index(), old.engine.next_transfer());
+        let mut new = Worker::new(old.engine.config.clone(), worker.index(), old.engine.next_transfer());
         if let Some(lower) = new.engine.lower.as_deref_mut() {
             // What is shared outlives it.
             lower.share();

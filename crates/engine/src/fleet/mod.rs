@@ -18,7 +18,8 @@ mod route;
 mod shared;
 mod words;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use tierscope_units::{HandoffId, Idx, RequestId, SimTime, WorkerId};
 
@@ -31,6 +32,7 @@ use observe::{Outgoing, Reaction};
 pub use words::{FleetCommand, FleetInput, HandoffCopy, Message, WorkerChange};
 
 use crate::command::Command;
+use crate::config::EngineConfig;
 use crate::fact::{Fact, FactLog, WorkerState};
 use crate::input::{Arrival, Input, Leg};
 use crate::machine::{Engine, InputError};
@@ -119,7 +121,7 @@ impl Fleet {
         let count = config.roles.len();
         let host_of = (0..count as u32).map(|worker| worker / config.workers_per_host.max(1)).collect();
         let router = config.router.as_ref().map(|router| Router::new(router.clone(), count as u32, host_of));
-        let mut workers: Vec<Worker> = (0..count).map(|worker| Worker::new(&config, worker, 0)).collect();
+        let mut workers = Worker::all_of(&config);
         let mut fleet = Self {
             shared: Shared::of(&config, &mut workers),
             workers,
@@ -408,16 +410,28 @@ impl Fleet {
 }
 
 impl Worker {
-    fn new(config: &FleetConfig, worker: usize, first_transfer: u64) -> Self {
-        let own = config.engine_of(worker);
-        let engine = match config.router {
-            None => Engine::new(own),
-            Some(_) => {
-                let base = worker as u64 * TRANSFERS_PER_WORKER;
-                Engine::one_of_several(own, WorkerId(worker as u16), base.max(first_transfer))
-            }
-        };
-        Self { engine, state: WorkerState::Absent, stirs: false, wake: None, outgoing: Outgoing::default() }
+    /// The workers of a fleet; those of one role share their configuration.
+    fn all_of(config: &FleetConfig) -> Vec<Self> {
+        if config.router.is_none() {
+            return vec![Self::with(Engine::new(config.engine.clone()))];
+        }
+        let mut by_g1: BTreeMap<u32, Arc<EngineConfig>> = BTreeMap::new();
+        let workers = (0..config.roles.len()).map(|worker| {
+            let own = by_g1.entry(config.g1_blocks_of(worker));
+            Self::new(own.or_insert_with(|| Arc::new(config.engine_of(worker))).clone(), worker, 0)
+        });
+        workers.collect()
+    }
+
+    /// One of several, with nothing in it.
+    fn new(own: Arc<EngineConfig>, worker: usize, first_transfer: u64) -> Self {
+        let base = worker as u64 * TRANSFERS_PER_WORKER;
+        Self::with(Engine::one_of_several(own, WorkerId(worker as u16), base.max(first_transfer)))
+    }
+
+    fn with(engine: Engine) -> Self {
+        let (state, stirs, wake) = (WorkerState::Absent, false, None);
+        Self { engine, state, stirs, wake, outgoing: Outgoing::default() }
     }
 }
 

@@ -87,15 +87,6 @@ impl Fleet {
         state.engine.clear_facts();
     }
 
-    /// A worker goes: what it kept back until the end of its pass leaves it.
-    pub(super) fn tell_all(&mut self, now: SimTime, worker: WorkerId) {
-        let outgoing = &mut self.workers[worker.index()].outgoing;
-        outgoing.in_pass = 0;
-        if let Some(router) = &mut self.router {
-            outgoing.leave(now, worker, router);
-        }
-    }
-
     /// Does what the facts that were shown set off, and what that sets off.
     pub(super) fn react(&mut self, now: SimTime, sink: Sink<'_>) {
         while let Some(reaction) = self.reactions.pop_front() {
