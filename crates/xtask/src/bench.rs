@@ -14,6 +14,8 @@ use crate::run::{Cmd, Failure, Result, root};
 use crate::transactions;
 
 pub(crate) const TRACE: &str = "../shared/data/traces/mooncake/conversation_trace.jsonl";
+/// A hundred thousand drawn requests.
+const FLEET: &str = "tests/benches/fleet.toml";
 const TRIES: usize = 3;
 const RSS_TARGET_MB: f64 = 300.0;
 
@@ -21,6 +23,7 @@ const RSS_TARGET_MB: f64 = 300.0;
 #[derive(Debug)]
 struct Whole {
     name: &'static str,
+    input: &'static str,
     settings: &'static [&'static str],
     cpu_target: Target,
 }
@@ -35,15 +38,17 @@ enum Target {
 
 const G1_2048: [&str; 2] = ["engine.block_size_tokens=512", "engine.g1_blocks=2048"];
 
-const WHOLE: [Whole; 7] = [
-    Whole { name: "block 512", settings: &[], cpu_target: Target::Seconds(0.4) },
+const WHOLE: [Whole; 10] = [
+    Whole { name: "block 512", input: TRACE, settings: &[], cpu_target: Target::Seconds(0.4) },
     Whole {
         name: "block 16",
+        input: TRACE,
         settings: &["engine.block_size_tokens=16", "engine.g1_blocks=524288"],
         cpu_target: Target::Seconds(2.0),
     },
     Whole {
         name: "block 512, G1 to G3",
+        input: TRACE,
         settings: &[
             G1_2048[0],
             G1_2048[1],
@@ -55,6 +60,7 @@ const WHOLE: [Whole; 7] = [
     },
     Whole {
         name: "block 512, G1 to G4",
+        input: TRACE,
         settings: &[
             G1_2048[0],
             G1_2048[1],
@@ -67,6 +73,7 @@ const WHOLE: [Whole; 7] = [
     },
     Whole {
         name: "first 1,000, block 16, G1 to G3",
+        input: TRACE,
         settings: &[
             "workload.limit=1000",
             "engine.block_size_tokens=16",
@@ -80,11 +87,13 @@ const WHOLE: [Whole; 7] = [
     // An eighth, a half and the rest of the 5.85 million distinct blocks of the trace.
     Whole {
         name: "block 16, G1 an eighth",
+        input: TRACE,
         settings: &["engine.block_size_tokens=16", "engine.g1_blocks=731000"],
         cpu_target: Target::Seconds(2.0),
     },
     Whole {
         name: "the same, with G2 and G3",
+        input: TRACE,
         settings: &[
             "engine.block_size_tokens=16",
             "engine.g1_blocks=731000",
@@ -93,6 +102,19 @@ const WHOLE: [Whole; 7] = [
             "offload.store=\"on_compute\"",
         ],
         cpu_target: Target::TimesTheLast(3.0),
+    },
+    Whole {
+        name: "block 512, 4 workers, KV-aware",
+        input: TRACE,
+        settings: &[G1_2048[0], G1_2048[1], "workers.count=4", "router.kind=\"kv_aware\""],
+        cpu_target: Target::Seconds(1.0),
+    },
+    Whole { name: "drawn, 10 workers", input: FLEET, settings: &[], cpu_target: Target::Seconds(5.0) },
+    Whole {
+        name: "drawn, 1,000 workers",
+        input: FLEET,
+        settings: &["workers.count=1000", "workload.rate_per_s=2000"],
+        cpu_target: Target::TimesTheLast(2.0),
     },
 ];
 
@@ -165,8 +187,9 @@ fn row(whole: &Whole, cost: Cost, last_cpu_s: Option<f64>) -> String {
 
 fn measure(whole: &Whole) -> Result<Cost> {
     let settings = whole.settings.iter().flat_map(|setting| ["--set", setting]);
-    let command =
-        Cmd::program(check::release_binary()).args(["run", TRACE, "--quiet", "--digest"]).args(settings);
+    let command = Cmd::program(check::release_binary())
+        .args(["run", whole.input, "--quiet", "--digest"])
+        .args(settings);
     let cpu_before = children_cpu_s();
     let started = Instant::now();
     let child = command.command().stdin(Stdio::null()).stdout(Stdio::null()).spawn();
