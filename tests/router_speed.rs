@@ -48,7 +48,7 @@ fn hash(name: u32, block: u32) -> SequenceHash {
 
 /// The prompt of a request: the shared part, then that of its session; every third request goes on with an old one.
 fn prompt(load: Load, request: u32) -> Vec<SequenceHash> {
-    let session = if request % 3 == 0 { request } else { request / 3 };
+    let session = if request.is_multiple_of(3) { request } else { request / 3 };
     let block = |at| if at < load.shared { hash(0, at) } else { hash(session + 1, at) };
     (0..load.blocks).map(block).collect()
 }
