@@ -44,3 +44,4 @@ pub use report::{
 pub use requests::{FactSummary, RequestFate, RequestSummary};
 pub use series::{BelowSample, Cdf, CdfPoint, Occupancies, Sample};
 pub use statistics::Summary;
+pub use thinned::{Thinned, Timed};

@@ -5,14 +5,14 @@
 pub const MAX_SAMPLES: usize = 2_048;
 
 /// Something that was so at a time.
-pub(crate) trait Timed: Copy {
+pub trait Timed: Copy {
     /// When, in nanoseconds since the run began.
     fn at_ns(&self) -> u64;
 }
 
 /// A series of at most [`MAX_SAMPLES`].
 #[derive(Clone, Debug)]
-pub(crate) struct Thinned<T> {
+pub struct Thinned<T> {
     samples: Vec<T>,
     /// A bucket is 2^shift nanoseconds.
     shift: u32,
@@ -26,17 +26,17 @@ impl<T> Default for Thinned<T> {
 
 impl<T: Timed> Thinned<T> {
     /// The samples kept, in order of time.
-    pub(crate) fn samples(&self) -> &[T] {
+    pub fn samples(&self) -> &[T] {
         &self.samples
     }
 
     /// Width of a bucket in nanoseconds.
-    pub(crate) fn bucket_ns(&self) -> u64 {
+    pub fn bucket_ns(&self) -> u64 {
         1 << self.shift
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, sample: T) {
+    pub fn push(&mut self, sample: T) {
         match self.samples.last_mut() {
             Some(last) if last.at_ns() >> self.shift == sample.at_ns() >> self.shift => *last = sample,
             _ => self.samples.push(sample),

@@ -23,6 +23,7 @@ use crate::part::results::Results;
 use crate::part::tabs::Tabs;
 use crate::part::timeline::Timeline;
 use crate::part::title::{Standing, Title};
+use crate::part::workers::Workers;
 use crate::state::{Action, AppState, Phase, edit, format, inspector};
 
 /// The page.
@@ -134,13 +135,19 @@ fn centre(
         None => ("This scenario cannot run yet".to_owned(), String::new()),
     };
     let inspect = {
-        let (run, seeker) = (state.run, Rc::clone(seeker));
-        Callback::from(move |(slot, at_ns)| seeker.borrow().send(&ToWorker::Inspect { run, at_ns, slot }))
+        let (run, worker, seeker) = (state.run, state.worker(), Rc::clone(seeker));
+        Callback::from(move |(slot, at_ns)| {
+            seeker.borrow().send(&ToWorker::Inspect { run, worker, at_ns, slot });
+        })
     };
     let marks = state.marks();
     html! {
         <>
             <Title {title} {lesson} standing={standing(state)} />
+            if !state.workers().is_empty() {
+                <Workers workers={Rc::from(state.workers())} chosen={state.worker()}
+                    on_choose={act.reform(Action::SelectWorker)} />
+            }
             <Board board={state.board.clone()} slot={state.slot.clone()} {palette} marks={Rc::clone(&marks)}
                 on_inspect={inspect} on_leave={act.reform(|()| Action::LeaveBoard)} />
             <div class="below">
@@ -166,7 +173,8 @@ fn timeline(
         Callback::from(move |direction: Direction| effects::step(&state, &seeker, direction))
     };
     html! {
-        <Timeline ended={state.ended().cloned()} board={state.board.clone()} playback={state.playback} {palette}
+        <Timeline ended={state.ended().cloned()} board={state.board.clone()}
+            worker={(!state.workers().is_empty()).then(|| state.worker())} playback={state.playback} {palette}
             on_move={act.reform(Action::MoveTo)}
             on_toggle={act.reform(|()| Action::TogglePlay)}
             on_step={step}
@@ -246,8 +254,9 @@ fn live(state: &AppState) -> String {
     let shown = shown.map_or(String::new(), |shown| {
         format!(". Request {}: {}", shown.request, inspector::outcome_name(shown.outcome))
     });
+    let whose = if state.workers().is_empty() { String::new() } else { format!("worker {}: ", board.worker) };
     format!(
-        "t = {}: {} running, {} waiting, {} done{shown}",
+        "t = {}: {whose}{} running, {} waiting, {} done{shown}",
         format::clock(board.asked_ns, end_ns),
         board.running,
         board.waiting,

@@ -23,8 +23,8 @@ type Shared = Rc<RefCell<Seeker>>;
 #[derive(Default)]
 pub(crate) struct Seeker {
     line: Option<Line>,
-    /// The run and time that the page wants to see.
-    wanted: Option<(u32, f64)>,
+    /// The run, worker and time that the page wants to see.
+    wanted: Option<(u32, u32, f64)>,
     /// A seek is answered before the next is sent: the worker never falls behind.
     under_way: bool,
     /// Questions for transactions.
@@ -39,26 +39,26 @@ impl Seeker {
         }
     }
 
-    fn want(&mut self, run: u32, at_ns: f64) {
-        self.wanted = Some((run, at_ns));
+    fn want(&mut self, run: u32, worker: u32, at_ns: f64) {
+        self.wanted = Some((run, worker, at_ns));
         if !self.under_way {
             self.ask();
         }
     }
 
     /// A board came; if it is not the one that is wanted by now, that one is asked for.
-    fn answered(&mut self, run: u32, at_ns: f64) {
+    fn answered(&mut self, run: u32, worker: u32, at_ns: f64) {
         self.under_way = false;
-        if self.wanted == Some((run, at_ns)) {
+        if self.wanted == Some((run, worker, at_ns)) {
             self.wanted = None;
         }
         self.ask();
     }
 
     fn ask(&mut self) {
-        if let Some((run, at_ns)) = self.wanted {
+        if let Some((run, worker, at_ns)) = self.wanted {
             self.under_way = true;
-            self.send(&ToWorker::Seek { run, at_ns });
+            self.send(&ToWorker::Seek { run, worker, at_ns });
         }
     }
 
@@ -81,7 +81,9 @@ pub(crate) fn use_worker(state: &State, seeker: &Shared) {
             let (dispatcher, seeker) = (dispatcher.clone(), Rc::clone(&seeker));
             Callback::from(move |message: FromWorker| {
                 match &message {
-                    FromWorker::Board { run, board } => seeker.borrow_mut().answered(*run, board.asked_ns),
+                    FromWorker::Board { run, board } => {
+                        seeker.borrow_mut().answered(*run, board.worker, board.asked_ns)
+                    }
                     FromWorker::Found { asked, .. } if asked.way == Way::AtCursor => {
                         seeker.borrow_mut().found()
                     }
@@ -110,15 +112,20 @@ pub(crate) fn use_worker(state: &State, seeker: &Shared) {
 #[hook]
 pub(crate) fn use_run(state: &State, seeker: &Shared) {
     let (run, ready) = (state.run, state.worker_ready);
-    let running = state.is_running();
+    let (running, worker) = (state.is_running(), state.worker());
     use_effect_with((run, ready), {
         let (seeker, text) = (Rc::clone(seeker), Rc::clone(&state.run_text));
         move |_| {
             if ready && running {
                 seeker.borrow_mut().forget();
-                seeker.borrow().send(&ToWorker::Run { run, text: text.to_string() });
+                seeker.borrow().send(&ToWorker::Run { run, text: text.to_string(), worker });
             }
         }
+    });
+    // A run has a worker from its beginning; this is for a change of mind.
+    use_effect_with(worker, {
+        let seeker = Rc::clone(seeker);
+        move |&worker| seeker.borrow().send(&ToWorker::Select { run, worker })
     });
     let cancelling = matches!(state.phase, Phase::Running { cancelling: true, .. });
     use_effect_with((run, cancelling), {
@@ -134,13 +141,13 @@ pub(crate) fn use_run(state: &State, seeker: &Shared) {
 /// Asks for the board at the cursor, one question at a time.
 #[hook]
 pub(crate) fn use_cursor(state: &State, seeker: &Shared) {
-    let run = state.run;
-    let wanted = state.ended().map(|_| state.playback.cursor_ns);
-    let shown = state.board.as_ref().map(|board| board.asked_ns);
+    let (run, worker) = (state.run, state.worker());
+    let wanted = state.ended().map(|_| (worker, state.playback.cursor_ns));
+    let shown = state.board.as_ref().map(|board| (board.worker, board.asked_ns));
     let seeker = Rc::clone(seeker);
     use_effect_with((run, wanted, shown), move |_| {
-        if let Some(at_ns) = wanted.filter(|_| wanted != shown) {
-            seeker.borrow_mut().want(run, at_ns);
+        if let Some((worker, at_ns)) = wanted.filter(|_| wanted != shown) {
+            seeker.borrow_mut().want(run, worker, at_ns);
         }
     });
 }
@@ -235,6 +242,7 @@ pub(crate) fn use_keys(state: &State, seeker: &Shared) {
         state.ended().is_some(),
         shown,
         state.inspector.filter,
+        state.board.as_ref().map_or(0, |board| board.workers.len()),
     );
     use_effect_with(deps, move |_| {
         let end_ns = state.ended().map_or(0.0, |ended| ended.result.end_ns);
@@ -250,6 +258,8 @@ pub(crate) fn use_keys(state: &State, seeker: &Shared) {
                 "]" => find(&state, &seeker, Way::Next),
                 "Home" => state.dispatch(Action::MoveTo(0.0)),
                 "End" => state.dispatch(Action::MoveTo(end_ns)),
+                "w" => state.dispatch(Action::NextWorker(Direction::Forward)),
+                "W" => state.dispatch(Action::NextWorker(Direction::Back)),
                 "?" => state.dispatch(Action::ShowHelp(!state.help)),
                 _ => return false,
             }
@@ -265,7 +275,7 @@ pub(crate) fn step(state: &State, seeker: &Shared, direction: Direction) {
         let from_ns = state.playback.cursor_ns;
         // A pause first: otherwise the next frame would overtake the step.
         state.dispatch(Action::MoveTo(from_ns));
-        seeker.borrow().send(&ToWorker::Step { run: state.run, from_ns, direction });
+        seeker.borrow().send(&ToWorker::Step { run: state.run, worker: state.worker(), from_ns, direction });
     }
 }
 

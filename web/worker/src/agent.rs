@@ -7,14 +7,14 @@ use std::sync::Arc;
 use tierscope_report::{BelowSample as ReportBelowSample, CdfPoint, Sample as ReportSample};
 use tierscope_scenario::{Problem, Scenario, expand, parse_any};
 use tierscope_sim::{Run, RunError, RunOptions, RunState, Simulation};
-use tierscope_units::{SimTime, SlotId, TxnId};
+use tierscope_units::{SimTime, SlotId, TxnId, WorkerId};
 
-use crate::copies::Copies;
-use crate::ledger::Ledger;
 use crate::protocol::{
     BelowSample, Board, Direction, Distribution, Find, Found, FromWorker, ProblemView, RunResult, Sample,
-    ToWorker, Transaction, TxnDetail,
+    SlotView, ToWorker, Transaction, TxnDetail,
 };
+use crate::read::Read;
+use crate::replay::Wanted;
 use crate::tiers::World;
 use crate::{board, replay};
 
@@ -37,14 +37,14 @@ struct Job {
     shown: Option<Simulation>,
     /// The state before the first instant.
     start: Simulation,
-    /// Its transactions.
-    ledger: Ledger,
-    /// Its copies between tiers.
-    copies: Copies,
+    /// What was read off its facts.
+    read: Read,
+    /// The worker that is shown while nobody asks for one.
+    worker: WorkerId,
     /// What lies below G1, as the scenario has it.
     world: World,
     /// The transaction that was looked at last.
-    looked_at: Option<(TxnId, Option<TxnDetail>)>,
+    looked_at: Option<(Wanted, Option<TxnDetail>)>,
 }
 
 /// Instants between two looks at the clock.
@@ -58,21 +58,24 @@ impl Agent {
     /// Answers a message.
     pub fn hear(&mut self, message: ToWorker) -> Vec<FromWorker> {
         match message {
-            ToWorker::Run { run, text } => self.start(run, &text),
+            ToWorker::Run { run, text, worker } => self.start(run, &text, worker),
             ToWorker::Cancel { run } => {
                 self.job(run).filter(|job| !job.over).map(Job::end).into_iter().collect()
             }
-            ToWorker::Seek { run, at_ns } => {
-                let board = self.job(run).map(|job| job.board(at_ns));
+            ToWorker::Select { run, worker } => {
+                self.job(run).and_then(|job| job.select(worker)).into_iter().collect()
+            }
+            ToWorker::Seek { run, worker, at_ns } => {
+                let board = self.job(run).map(|job| job.board(at_ns, job.worker_of(worker)));
                 board.map(|board| FromWorker::Board { run, board: Box::new(board) }).into_iter().collect()
             }
-            ToWorker::Step { run, from_ns, direction } => {
-                let board = self.job(run).map(|job| job.step(from_ns, direction));
+            ToWorker::Step { run, worker, from_ns, direction } => {
+                let board = self.job(run).map(|job| job.step(from_ns, direction, job.worker_of(worker)));
                 board.map(|board| FromWorker::Stepped { run, board: Box::new(board) }).into_iter().collect()
             }
-            ToWorker::Inspect { run, at_ns, slot } => {
-                let slot = self.job(run).and_then(|job| board::slot(job.seek(at_ns).engine(), SlotId(slot)));
-                slot.map(|slot| FromWorker::Slot { run, slot }).into_iter().collect()
+            ToWorker::Inspect { run, worker, at_ns, slot } => {
+                let slot = self.job(run).and_then(|job| job.slot(at_ns, job.worker_of(worker), SlotId(slot)));
+                slot.map(|slot| FromWorker::Slot { run, worker, slot }).into_iter().collect()
             }
             ToWorker::Find { run, find: asked } => {
                 let found = self.job(run).map(|job| Box::new(job.find(asked)));
@@ -114,11 +117,12 @@ impl Agent {
         self.job.as_mut().filter(|job| job.id == run)
     }
 
-    fn start(&mut self, id: u32, text: &str) -> Vec<FromWorker> {
+    fn start(&mut self, id: u32, text: &str, worker: u32) -> Vec<FromWorker> {
         self.job = None;
         match prepare(text) {
             Ok((run, world)) => {
-                self.job = Some(Job::new(id, run, world));
+                let job = self.job.insert(Job::new(id, run, world));
+                job.worker = job.worker_of(worker);
                 Vec::new()
             }
             Err(problems) => vec![refused(id, problems.iter().map(problem_view).collect())],
@@ -131,24 +135,34 @@ impl Job {
         Self {
             id,
             start: run.simulation().clone(),
-            run,
             over: false,
             wall_ms: 0.0,
             told_ms: 0.0,
             shown: None,
-            ledger: Ledger::default(),
-            copies: Copies::default(),
+            read: Read::new(run.simulation().fleet()),
+            worker: WorkerId::default(),
             world,
             looked_at: None,
+            run,
         }
     }
 
     /// Some instants further.
     fn advance(&mut self) -> Result<RunState, RunError> {
-        self.run.advance(INSTANTS, |log| {
-            self.ledger.take(log);
-            self.copies.take(log);
-        })
+        self.run.advance(INSTANTS, |log| self.read.take(log))
+    }
+
+    /// The worker of a number: the first, where there are not so many.
+    fn worker_of(&self, worker: u32) -> WorkerId {
+        let there = (worker as usize) < self.start.fleet().workers().len();
+        if there { WorkerId(worker as u16) } else { WorkerId::default() }
+    }
+
+    /// Shows another worker; of a run that is over, its occupancy follows.
+    fn select(&mut self, worker: u32) -> Option<FromWorker> {
+        self.worker = self.worker_of(worker);
+        let (run, worker) = (self.id, u32::from(self.worker.0));
+        self.over.then(|| FromWorker::Occupancy { run, worker, occupancy: self.occupancy() })
     }
 
     /// The result of what was run so far; the run goes no further.
@@ -182,7 +196,7 @@ impl Job {
             total: progress.total,
             now_ns: now_ns as f64,
         };
-        let board = board::board(self.run.simulation(), now_ns, &self.copies, &self.world);
+        let board = board::board(self.run.simulation(), now_ns, self.worker, &self.read, &self.world);
         let board = FromWorker::Board { run: self.id, board: Box::new(board) };
         vec![told, board]
     }
@@ -192,11 +206,13 @@ impl Job {
         self.run.simulation().now()
     }
 
+    /// G1 of the worker that is shown, over time.
     fn occupancy(&self) -> Vec<Sample> {
-        let mut samples: Vec<Sample> = self.run.folds().occupancies().samples().iter().map(sample).collect();
+        let mut samples: Vec<Sample> = self.read.occupancy(self.worker).iter().map(sample).collect();
         // Samples are taken as passes begin: what the last one left is added.
         let last = self.run.simulation();
-        let (g1, (running, waiting)) = (last.engine().g1().occupancy(), last.engine().queue_lengths());
+        let engine = last.fleet().worker(self.worker);
+        let (g1, (running, waiting)) = (engine.g1().occupancy(), engine.queue_lengths());
         samples.push(Sample {
             at_ns: last.now().as_ns() as f64,
             active: g1.active,
@@ -225,46 +241,55 @@ impl Job {
         self.shown.insert(found)
     }
 
-    /// The board at a time.
-    fn board(&mut self, at_ns: f64) -> Board {
+    /// A worker's board at a time.
+    fn board(&mut self, at_ns: f64, worker: WorkerId) -> Board {
         self.seek(at_ns);
         let shown = self.shown.as_ref().unwrap_or(self.run.simulation());
-        board::board(shown, ns(at_ns), &self.copies, &self.world)
+        board::board(shown, ns(at_ns), worker, &self.read, &self.world)
+    }
+
+    /// A worker's slot at a time.
+    fn slot(&mut self, at_ns: f64, worker: WorkerId, slot: SlotId) -> Option<SlotView> {
+        board::slot(self.seek(at_ns).fleet().worker(worker), slot)
     }
 
     /// The transaction that is asked for.
     fn find(&mut self, asked: Find) -> Found {
         let (at, shown) = (SimTime::from_ns(ns(asked.at_ns)), asked.txn.map(|txn| TxnId(ns(txn))));
-        let place = self.ledger.find(asked.way, at, shown, asked.filter);
-        let mut transaction = place.and_then(|place| self.ledger.get(place));
+        let worker = self.worker_of(asked.filter.worker);
+        let ledger = self.read.ledger(worker);
+        let place = ledger.find(asked.way, at, shown, asked.filter);
+        let mut transaction = place.and_then(|place| ledger.get(place));
         if let Some(found) = transaction.as_mut().filter(|_| asked.details) {
-            found.detail = self.look_at(found);
+            found.detail = self.look_at(found, worker);
         }
+        let ledger = self.read.ledger(worker);
         Found {
             transaction,
-            place: place.map_or(0, |place| self.ledger.rank(place, asked.filter)),
-            counts: self.ledger.counts(asked.filter.request),
-            dropped: self.ledger.dropped() as f64,
+            place: place.map_or(0, |place| ledger.rank(place, asked.filter)),
+            counts: ledger.counts(asked.filter.request),
+            dropped: ledger.dropped() as f64,
         }
     }
 
     /// Its details, by repeating its instant.
-    fn look_at(&mut self, found: &Transaction) -> Option<TxnDetail> {
-        let (at_ns, txn) = (ns(found.at_ns), TxnId(ns(found.txn)));
-        if let Some((_, known)) = self.looked_at.as_ref().filter(|(known, _)| *known == txn) {
+    fn look_at(&mut self, found: &Transaction, worker: WorkerId) -> Option<TxnDetail> {
+        let at_ns = ns(found.at_ns);
+        let wanted = Wanted { worker, txn: TxnId(ns(found.txn)), at: SimTime::from_ns(at_ns) };
+        if let Some((_, known)) = self.looked_at.as_ref().filter(|(known, _)| *known == wanted) {
             return known.clone();
         }
         let before = match at_ns.checked_sub(1) {
             Some(before) => self.seek(before as f64).clone(),
             None => self.start.clone(),
         };
-        let detail = replay::detail(before, SimTime::from_ns(at_ns), txn, &self.copies);
-        self.looked_at = Some((txn, detail.clone()));
+        let detail = replay::detail(before, wanted, &self.read.copies);
+        self.looked_at = Some((wanted, detail.clone()));
         detail
     }
 
     /// The board one instant away.
-    fn step(&mut self, from_ns: f64, direction: Direction) -> Board {
+    fn step(&mut self, from_ns: f64, direction: Direction, worker: WorkerId) -> Board {
         let from = ns(from_ns);
         let end = self.end_at();
         let here = self.seek(from_ns);
@@ -276,7 +301,7 @@ impl Job {
             Direction::Back if since < from => since,
             Direction::Back => self.seek(since.saturating_sub(1) as f64).now().as_ns(),
         };
-        self.board(to as f64)
+        self.board(to as f64, worker)
     }
 }
 

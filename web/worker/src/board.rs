@@ -1,13 +1,15 @@
 //! The state of a simulation as the page shows it.
 
+use std::collections::BTreeMap;
+
 use tierscope_engine::{Engine, SlotState, Wakeup};
 use tierscope_report::Census;
 use tierscope_sim::{Simulation, census};
-use tierscope_units::{Idx, RequestId, SlotId};
+use tierscope_units::{Idx, RequestId, SlotId, WorkerId};
 
-use crate::copies::Copies;
+use crate::between;
 use crate::protocol::{BlockState, Board, CENSUS_ROWS, Cells, CensusRow, SlotView, Totals};
-
+use crate::read::Read;
 use crate::tiers::{self, World};
 
 /// More cells than this are not worth drawing: neighbours are put together.
@@ -15,46 +17,61 @@ pub const CELLS_MAX: u32 = 4_096;
 /// Pools up to this size say in each cell who holds it.
 const LABELLED_BLOCKS_MAX: u32 = 256;
 
-/// The board of a simulation, as the answer for a time. `copies` is the index of its run.
-pub fn board(simulation: &Simulation, asked_ns: u64, copies: &Copies, world: &World) -> Board {
-    let engine = simulation.engine();
+/// The board of a simulation, as the answer for a time, with one of its workers. `read` are the indices of its run.
+pub fn board(simulation: &Simulation, asked_ns: u64, worker: WorkerId, read: &Read, world: &World) -> Board {
+    let (now, copies) = (simulation.now(), &read.copies);
+    let engine = simulation.fleet().worker(worker);
     let (running, waiting) = engine.queue_lengths();
     let (totals, cells) = cells(engine);
     let Census { rows, wait_cycle } = census(simulation);
     let census_total = rows.len() as u32;
-    let (open, copies_total) = tiers::open_copies(copies, simulation.now());
-    // Rows of those who have not arrived stand behind the engine's own.
-    let transfers = engine.census().into_iter().map(|row| match row.wakeup {
-        Some(Wakeup::Transfer(dependency)) => Some(dependency.transfer.0 as f64),
-        _ => None,
-    });
-    let rows = rows.into_iter().zip(transfers.chain(std::iter::repeat(None)));
-    let shown = rows.take(CENSUS_ROWS).map(|(row, transfer)| CensusRow {
-        transfer: transfer.filter(|_| row.wakeup.is_some()),
-        request: row.request,
-        phase: row.phase,
-        owner: row.owner,
-        wakeup: row.wakeup,
-        held_blocks: row.held_blocks,
-        needed_blocks: row.needed_blocks,
-    });
+    let (open, copies_total) = tiers::open_copies(copies, worker, now);
     Board {
         asked_ns: asked_ns as f64,
-        at_ns: simulation.now().as_ns() as f64,
+        at_ns: now.as_ns() as f64,
+        worker: worker.0.into(),
+        workers: between::workers(simulation.fleet()),
+        handoffs: read.between.moving_at(now),
+        news: read.between.news_at(now),
         totals,
         cells,
         labels: labels(engine),
         tiers: tiers::tiers(engine),
-        lanes: tiers::lanes(simulation, copies, world),
+        lanes: tiers::lanes(simulation, worker, copies, world),
         copies: open,
         copies_total,
         running: running as u32,
         waiting: waiting as u32,
         finished: simulation.progress().ended,
-        census: shown.collect(),
+        census: census_rows(simulation, rows),
         census_total,
         wait_cycle,
     }
+}
+
+/// The first rows, each with the transfer that it waits for.
+fn census_rows(simulation: &Simulation, rows: Vec<tierscope_report::CensusRow>) -> Vec<CensusRow> {
+    // A request may be at two workers for a while: the owner tells its rows apart.
+    let mut transfers: BTreeMap<(u32, String), f64> = BTreeMap::new();
+    for row in simulation.fleet().workers().flat_map(Engine::census) {
+        if let Some(Wakeup::Transfer(dependency)) = row.wakeup {
+            let key = (row.request.0, format!("worker {}", row.owner));
+            transfers.insert(key, dependency.transfer.0 as f64);
+        }
+    }
+    let shown = rows.into_iter().take(CENSUS_ROWS).map(|row| {
+        let key = (row.request, row.owner);
+        CensusRow {
+            transfer: transfers.get(&key).copied().filter(|_| row.wakeup.is_some()),
+            request: row.request,
+            phase: row.phase,
+            owner: key.1,
+            wakeup: row.wakeup,
+            held_blocks: row.held_blocks,
+            needed_blocks: row.needed_blocks,
+        }
+    });
+    shown.collect()
 }
 
 /// One slot.

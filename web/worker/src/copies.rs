@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use tierscope_engine::{Cause, CopyEnd, Fact, FactLog, Lane, Tier};
-use tierscope_units::{RequestId, SimTime, TransferId};
+use tierscope_units::{RequestId, SimTime, TransferId, WorkerId};
 
 use crate::protocol::{CopyCause, CopyOutcome, CopyView, TierName};
 
@@ -25,6 +25,7 @@ pub struct Copies {
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     transfer: TransferId,
+    worker: WorkerId,
     queued_at: u64,
     started_at: u64,
     ended_at: u64,
@@ -49,12 +50,13 @@ const WAITING_NAMED: usize = 8;
 impl Copies {
     /// Enters what the facts say of copies.
     pub fn take(&mut self, log: &FactLog) {
+        let worker = log.worker().unwrap_or_default();
         for (at, fact) in log.iter() {
-            self.take_fact(at, fact);
+            self.take_fact(at, worker, fact);
         }
     }
 
-    fn take_fact(&mut self, at: SimTime, fact: &Fact) {
+    fn take_fact(&mut self, at: SimTime, worker: WorkerId, fact: &Fact) {
         let at = at.as_ns();
         match *fact {
             Fact::CopyQueued { transfer, lane, cause, request, blocks } => {
@@ -63,6 +65,7 @@ impl Copies {
                     request,
                     queued_blocks: blocks,
                     blocks,
+                    worker,
                     ..Entry::new(transfer, lane, cause, at)
                 });
             }
@@ -124,11 +127,12 @@ impl Copies {
         self.entries.get(place as usize)
     }
 
-    /// The copies that had been queued at a time and had not ended, in the order of queueing.
-    pub fn open_at(&self, at: SimTime) -> impl Iterator<Item = &Entry> {
+    /// A worker's copies that had been queued at a time and had not ended, in the order of queueing.
+    pub fn open_at(&self, worker: WorkerId, at: SimTime) -> impl Iterator<Item = &Entry> {
         let at = at.as_ns();
         let until = self.entries.partition_point(|entry| entry.queued_at <= at);
-        self.entries.range(..until).filter(move |entry| entry.ended_at > at)
+        let open = move |entry: &&Entry| entry.ended_at > at && entry.worker == worker;
+        self.entries.range(..until).filter(open)
     }
 
     /// A copy as the page shows it.
@@ -156,6 +160,7 @@ impl Entry {
     fn new(transfer: TransferId, lane: Lane, cause: Cause, queued_at: u64) -> Self {
         Self {
             transfer,
+            worker: WorkerId::default(),
             queued_at,
             started_at: NEVER,
             ended_at: NEVER,
@@ -269,13 +274,13 @@ mod tests {
     fn told(facts: &[(u64, Fact)]) -> Copies {
         let mut copies = Copies::default();
         for (ns, fact) in facts {
-            copies.take_fact(at(*ns), fact);
+            copies.take_fact(at(*ns), WorkerId(0), fact);
         }
         copies
     }
 
     fn open(copies: &Copies, ns: u64) -> Vec<(u64, bool)> {
-        copies.open_at(at(ns)).map(|entry| (entry.transfer.0, entry.is_moving(at(ns)))).collect()
+        copies.open_at(WorkerId(0), at(ns)).map(|entry| (entry.transfer.0, entry.is_moving(at(ns)))).collect()
     }
 
     /// Numbers are given when a batch is begun to be collected: a later one may be queued before.
@@ -298,6 +303,15 @@ mod tests {
         assert_eq!((view.from, view.to, view.cause), (TierName::G1, TierName::G2, CopyCause::Evicted));
         assert_eq!((view.queued_ns, view.started_ns, view.ended_ns), (10.0, Some(10.0), Some(20.0)));
         assert_eq!(view.end, Some(CopyOutcome::Completed));
+    }
+
+    #[test]
+    fn each_worker_has_copies_of_its_own() {
+        let mut copies = told(&[(1, queued(0, Lane::G1ToG2)), (2, queued(1, Lane::G1ToG2))]);
+        copies.take_fact(at(3), WorkerId(2), &queued(2 << 40, Lane::G1ToG2));
+        assert_eq!(open(&copies, 9), [(0, false), (1, false)]);
+        let other: Vec<_> = copies.open_at(WorkerId(2), at(9)).map(|entry| entry.transfer.0).collect();
+        assert_eq!(other, [2 << 40]);
     }
 
     #[test]
@@ -328,7 +342,7 @@ mod tests {
         let waits = |request| Fact::WaitsForCopy { request: RequestId(request), transfer, deadline: at(9) };
         let mut copies = told(&[(1, waits(7)), (2, queued(0, Lane::G1ToG2))]);
         for request in (0..20).chain(0..20) {
-            copies.take_fact(at(3), &waits(request));
+            copies.take_fact(at(3), WorkerId(0), &waits(request));
         }
         let view = copies.view(copies.find(transfer).expect("it is kept"));
         assert_eq!(view.waiting, [0, 1, 2, 3, 4, 5, 6, 7]);
@@ -338,10 +352,10 @@ mod tests {
     fn the_oldest_make_room() {
         let mut copies = Copies::default();
         for transfer in 0..KEPT_MAX as u64 + 3 {
-            copies.take_fact(at(transfer), &queued(transfer, Lane::G1ToG2));
+            copies.take_fact(at(transfer), WorkerId(0), &queued(transfer, Lane::G1ToG2));
         }
-        copies.take_fact(at(1), &started(0, Lane::G1ToG2));
-        copies.take_fact(at(KEPT_MAX as u64 + 9), &started(KEPT_MAX as u64, Lane::G1ToG2));
+        copies.take_fact(at(1), WorkerId(0), &started(0, Lane::G1ToG2));
+        copies.take_fact(at(KEPT_MAX as u64 + 9), WorkerId(0), &started(KEPT_MAX as u64, Lane::G1ToG2));
         assert_eq!((copies.entries.len(), copies.places.len(), copies.dropped), (KEPT_MAX, KEPT_MAX, 3));
         assert!(copies.find(TransferId(2)).is_none());
         let found = copies.find(TransferId(KEPT_MAX as u64)).expect("it is kept");

@@ -12,11 +12,13 @@ use tierscope_units::{RequestId, SimTime, TxnId};
 
 use crate::protocol::{OutcomeFilter, Transaction, TxnCaller, TxnFilter, TxnOutcome, Way};
 
-/// The newest transactions of a run, oldest first: both times and numbers only rise.
-#[derive(Debug, Default)]
+/// The newest transactions of one worker, oldest first: both times and numbers only rise.
+#[derive(Debug)]
 pub struct Ledger {
     entries: VecDeque<Entry>,
     dropped: u64,
+    /// Most entries.
+    most: usize,
 }
 
 /// One transaction: 48 bytes.
@@ -30,10 +32,15 @@ struct Entry {
     retried: bool,
 }
 
-/// Most transactions kept: less than 10 MB.
+/// Most transactions kept of all workers together: less than 10 MB.
 const KEPT_MAX: usize = 200_000;
 
 impl Ledger {
+    /// The ledger of one of so many workers: they share the memory evenly.
+    pub fn of_one_in(workers: usize) -> Self {
+        Self { entries: VecDeque::new(), dropped: 0, most: KEPT_MAX / workers.max(1) }
+    }
+
     /// Enters what the facts say of transactions.
     pub fn take(&mut self, log: &FactLog) {
         for (at, fact) in log.iter() {
@@ -51,7 +58,7 @@ impl Ledger {
             *last = Entry { retried: last.retried || entry.retried, ..entry };
             return;
         }
-        if self.entries.len() == KEPT_MAX {
+        if self.entries.len() >= self.most {
             self.entries.pop_front();
             self.dropped += 1;
         }
@@ -170,7 +177,7 @@ mod tests {
     use super::*;
 
     fn of(outcome: OutcomeFilter, request: Option<u32>) -> TxnFilter {
-        TxnFilter { outcome, request }
+        TxnFilter { worker: 0, outcome, request }
     }
 
     fn at(ns: u64) -> SimTime {
@@ -185,11 +192,11 @@ mod tests {
 
     const READY: TxnOutcome = TxnOutcome::Ready { active_hits: 0, cached_hits: 0, missing: 1, victims: 0 };
     const EXHAUSTED: TxnOutcome = TxnOutcome::Exhausted { needed: 3, obtainable: 1 };
-    const ALL: TxnFilter = TxnFilter { outcome: OutcomeFilter::All, request: None };
+    const ALL: TxnFilter = TxnFilter { worker: 0, outcome: OutcomeFilter::All, request: None };
 
     /// Times 0 0 10 10 20 20; requests 0 1 0 1 0 1; the fourth is exhausted.
     fn six() -> Ledger {
-        let mut ledger = Ledger::default();
+        let mut ledger = Ledger::of_one_in(1);
         for txn in 0..6 {
             let outcome = if txn == 3 { EXHAUSTED } else { READY };
             ledger.enter(made(txn, txn as u32 % 2, outcome, false));
@@ -240,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_retry_and_its_second_try_are_one_transaction() {
-        let mut ledger = Ledger::default();
+        let mut ledger = Ledger::of_one_in(1);
         ledger.enter(made(0, 0, TxnOutcome::Blocked { needed: 0 }, true));
         ledger.enter(made(0, 0, READY, false));
         assert_eq!(ledger.counts(None), [1, 1, 0, 0, 1]);
@@ -249,7 +256,7 @@ mod tests {
 
     #[test]
     fn the_oldest_make_room() {
-        let mut ledger = Ledger::default();
+        let mut ledger = Ledger::of_one_in(1);
         for txn in 0..KEPT_MAX as u64 + 3 {
             ledger.enter(made(txn, 0, READY, false));
         }

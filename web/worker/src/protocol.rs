@@ -3,14 +3,22 @@
 //! - Times are whole nanoseconds in an `f64`: exact up to 2⁵³ ns (104 days of simulated time), which is far more
 //!   than any cursor needs. Words that use all 64 bits (digests, hashes) travel as text.
 //! - Every message about a run carries the run's number: what belongs to an older run is dropped by its reader.
+//! - A run may have several workers (machines; the web worker that answers is another thing). A question names the one
+//!   that it means by its number, and so does the answer: what is of one that is not looked at any more is dropped.
 //! - The worker speaks first ([`FromWorker::Ready`]); a message posted before that would be lost.
 
 mod below;
+mod fleet;
 mod transaction;
 
 use serde::{Deserialize, Serialize};
 
 pub use below::{COPIES_SHOWN, CopyCause, CopyOutcome, CopyView, LaneView, LinkUse, TierName, TierView};
+
+pub use fleet::{
+    HANDOFFS_SHOWN, HandoffFailure, HandoffPhase, HandoffView, Happening, NEWS_SHOWN, News, RequestLeg,
+    WorkerRole, WorkerState, WorkerView,
+};
 
 pub use transaction::{
     BLOCKS_SHOWN, Find, Found, OutcomeFilter, PreemptedRequest, Room, Transaction, Transfer, TxnBlock,
@@ -21,16 +29,18 @@ pub use transaction::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type")]
 pub enum ToWorker {
-    /// Run this scenario; a run under way is dropped.
-    Run { run: u32, text: String },
+    /// Run this scenario and show this worker of it; a run under way is dropped.
+    Run { run: u32, text: String, worker: u32 },
     /// Stop the run and report what came of it so far.
     Cancel { run: u32 },
-    /// Show the state at a time.
-    Seek { run: u32, at_ns: f64 },
+    /// Show another worker from now on: what is not asked for (boards of a run under way) is of that one.
+    Select { run: u32, worker: u32 },
+    /// Show the state of a worker at a time.
+    Seek { run: u32, worker: u32, at_ns: f64 },
     /// Show the state at the next or the previous instant at which something happened.
-    Step { run: u32, from_ns: f64, direction: Direction },
-    /// Tell about one block at a time.
-    Inspect { run: u32, at_ns: f64, slot: u32 },
+    Step { run: u32, worker: u32, from_ns: f64, direction: Direction },
+    /// Tell about one block of a worker at a time.
+    Inspect { run: u32, worker: u32, at_ns: f64, slot: u32 },
     /// Find a transaction.
     Find { run: u32, find: Find },
 }
@@ -60,8 +70,10 @@ pub enum FromWorker {
     Board { run: u32, board: Box<Board> },
     /// The state one step further; the cursor follows it.
     Stepped { run: u32, board: Box<Board> },
-    /// One block.
-    Slot { run: u32, slot: SlotView },
+    /// One block of a worker.
+    Slot { run: u32, worker: u32, slot: SlotView },
+    /// A worker's occupancy over the whole run, once another worker is selected.
+    Occupancy { run: u32, worker: u32, occupancy: Vec<Sample> },
     /// A transaction, and the question that it answers.
     Found { run: u32, asked: Find, found: Box<Found> },
 }
@@ -73,7 +85,7 @@ pub struct RunResult {
     pub report: String,
     /// The last instant of the run.
     pub end_ns: f64,
-    /// Occupancy over time.
+    /// Occupancy of the worker that is shown, over time.
     pub occupancy: Vec<Sample>,
     /// What lay below G1 over time; empty where nothing ever moved.
     pub below: Vec<BelowSample>,
@@ -125,6 +137,14 @@ pub struct Board {
     pub asked_ns: f64,
     /// The last instant at or before it: the state has been so since then.
     pub at_ns: f64,
+    /// The worker that is shown: tiers, lanes, copies and the two queues are its own.
+    pub worker: u32,
+    /// All workers, by number; none where the machine is the only one and needs no router.
+    pub workers: Vec<WorkerView>,
+    /// Handoffs between workers whose blocks are under way, the oldest first; at most [`HANDOFFS_SHOWN`].
+    pub handoffs: Vec<HandoffView>,
+    /// What happened between workers, the newest first; at most [`NEWS_SHOWN`].
+    pub news: Vec<News>,
     /// Blocks of G1 by state, exact.
     pub totals: Totals,
     /// The blocks of G1, in slot order.
@@ -143,9 +163,9 @@ pub struct Board {
     pub running: u32,
     /// Requests that have arrived and wait.
     pub waiting: u32,
-    /// Requests that are done.
+    /// Requests that are done, of all workers.
     pub finished: u32,
-    /// Who waits for what; at most [`CENSUS_ROWS`] rows.
+    /// Who waits for what at all workers and between them; at most [`CENSUS_ROWS`] rows.
     pub census: Vec<CensusRow>,
     /// How many unfinished requests there are in all.
     pub census_total: u32,

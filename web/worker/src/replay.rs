@@ -1,19 +1,30 @@
 //! A close look at one transaction: its instant is repeated, and the facts around it are kept.
 
-use tierscope_engine::{BlockRef, Caller, Cause, Fact, FactLog};
+use tierscope_engine::{BlockRef, Caller, Cause, Engine, Fact, FactLog};
 use tierscope_sim::Simulation;
-use tierscope_units::{RequestId, SequenceHash, SimTime, SlotId, TransferId, TxnId};
+use tierscope_units::{RequestId, SequenceHash, SimTime, SlotId, TransferId, TxnId, WorkerId};
 
 use crate::copies::{Copies, Entry};
 use crate::protocol::{BLOCKS_SHOWN, PreemptedRequest, Room, Transfer, TxnBlock, TxnDetail};
 
-/// The details of the transaction `txn` at `at`; `before` is a state of the same run earlier than that, `copies` the
-/// index of that run.
-pub fn detail(mut before: Simulation, at: SimTime, txn: TxnId, copies: &Copies) -> Option<TxnDetail> {
+/// Which transaction: those of each worker are numbered apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Whose.
+    pub worker: WorkerId,
+    /// Its number.
+    pub txn: TxnId,
+    /// When.
+    pub at: SimTime,
+}
+
+/// The details of a transaction; `before` is a state of the same run earlier than it, `copies` the index of that run.
+pub fn detail(mut before: Simulation, wanted: Wanted, copies: &Copies) -> Option<TxnDetail> {
+    let at = wanted.at;
     while before.next_time().is_some_and(|next| next < at) {
         before.step(|_| {}).ok()?;
     }
-    let mut witness = Witness::new(&before, txn, copies);
+    let mut witness = Witness::new(&before, wanted, copies);
     before.step(|log| witness.take(log)).ok()?;
     witness.told(&before)
 }
@@ -21,6 +32,9 @@ pub fn detail(mut before: Simulation, at: SimTime, txn: TxnId, copies: &Copies) 
 /// Reads the facts of an instant around one transaction.
 struct Witness<'a> {
     txn: TxnId,
+    worker: WorkerId,
+    /// How the worker's logs are marked: a machine that is the only one has no number.
+    mark: Option<WorkerId>,
     copies: &'a Copies,
     /// Free and cached slots as far as the facts tell; lost at the first that does not.
     room: Option<Room>,
@@ -50,16 +64,20 @@ enum Stage {
 }
 
 impl<'a> Witness<'a> {
-    fn new(before: &Simulation, txn: TxnId, copies: &'a Copies) -> Self {
-        let pool = before.engine().g1().occupancy();
+    fn new(before: &Simulation, wanted: Wanted, copies: &'a Copies) -> Self {
+        let Wanted { worker, txn, .. } = wanted;
+        let engine = before.fleet().worker(worker);
+        let pool = engine.g1().occupancy();
         Self {
             txn,
+            worker,
+            mark: before.fleet().config().router.as_ref().map(|_| worker),
             copies,
             room: Some(Room { free: pool.free, cached: pool.cached }),
             evicted: Vec::new(),
             held: Vec::new(),
             stage: Stage::Before,
-            detail: TxnDetail { capacity: before.engine().g1().capacity(), ..TxnDetail::default() },
+            detail: TxnDetail { capacity: engine.g1().capacity(), ..TxnDetail::default() },
             request: None,
             hits: 0,
             taken: Vec::new(),
@@ -70,6 +88,10 @@ impl<'a> Witness<'a> {
     }
 
     fn take(&mut self, log: &FactLog) {
+        // What happens at other workers, and between them, leaves its pool alone.
+        if log.worker() != self.mark {
+            return;
+        }
         for (at, fact) in log.iter() {
             if own_txn(fact).is_some_and(|txn| txn != self.txn) && self.stage == Stage::After {
                 self.stage = Stage::Past;
@@ -126,6 +148,9 @@ impl<'a> Witness<'a> {
             | Fact::Finished { .. }
             | Fact::Cancelled { .. }
             | Fact::LeaseEnded { .. }
+            | Fact::SourceReleased { .. }
+            | Fact::ContextArrived { .. }
+            | Fact::Withdrawn { .. }
             | Fact::Claimed { .. }
             | Fact::ClaimBlocked { .. }
             | Fact::ClaimActivated { .. }
@@ -184,7 +209,7 @@ impl<'a> Witness<'a> {
                     self.detail.victims.clear();
                 }
                 self.detail.transfer = Some(Transfer {
-                    transfer: u32::try_from(transfer.0).unwrap_or(u32::MAX),
+                    transfer: transfer.0 as f64,
                     deadline_ns: deadline.as_ns() as f64,
                     story: self.copies.find(transfer).map(|copy| self.copies.view(copy)),
                 });
@@ -226,13 +251,13 @@ impl<'a> Witness<'a> {
             return None;
         }
         if let Some(obtainable) = self.obtainable {
-            let pool = end.engine().g1().occupancy();
+            let pool = end.fleet().worker(self.worker).g1().occupancy();
             let adds_up = |room: &Room| room.free + room.cached == obtainable;
             let last = Some(Room { free: pool.free, cached: pool.cached }).filter(|_| self.untouched);
             self.detail.room = self.detail.room.filter(adds_up).or(last.filter(adds_up));
         }
         if let Some(request) = self.request {
-            self.detail.hits = hits(end, self.hits, request, &self.taken);
+            self.detail.hits = hits(end.fleet().worker(self.worker), self.hits, request, &self.taken);
         }
         self.detail.taken = shown(&self.taken);
         Some(self.detail)
@@ -240,8 +265,7 @@ impl<'a> Witness<'a> {
 }
 
 /// The blocks that an admission hit: those before its new ones, if the request still holds them.
-fn hits(end: &Simulation, count: usize, request: RequestId, taken: &[BlockRef]) -> Vec<TxnBlock> {
-    let engine = end.engine();
+fn hits(engine: &Engine, count: usize, request: RequestId, taken: &[BlockRef]) -> Vec<TxnBlock> {
     if !engine.is_live(request) {
         return Vec::new();
     }
@@ -279,6 +303,9 @@ fn changes_room(fact: &Fact) -> bool {
             | Fact::CopyEnded { .. }
             | Fact::OnboardEnded { .. }
             | Fact::LeaseEnded { .. }
+            | Fact::SourceReleased { .. }
+            | Fact::ContextArrived { .. }
+            | Fact::Withdrawn { .. }
             | Fact::Claimed { .. }
             | Fact::ClaimBlocked { .. }
             | Fact::ClaimActivated { .. }

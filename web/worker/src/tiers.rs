@@ -3,12 +3,12 @@
 use tierscope_engine::vllm::{Found, OffloadManager};
 use tierscope_engine::{BlockPool, Engine, Flavour, Lane, SlotState, Tier};
 use tierscope_scenario::{Links, Scenario};
-use tierscope_sim::{DirectionUse, Simulation};
-use tierscope_units::{Idx as _, SequenceHash, SimTime, SlotId};
+use tierscope_sim::{DirectionUse, LinkUse, Simulation};
+use tierscope_units::{Idx as _, SequenceHash, SimTime, SlotId, Span, WorkerId};
 
 use crate::copies::{Copies, Entry, tier};
 use crate::protocol::{
-    BlockState, COPIES_SHOWN, Cells, CopyView, LaneView, LinkUse, TierName, TierView, Totals,
+    BlockState, COPIES_SHOWN, Cells, CopyView, LaneView, LinkUse as Rate, TierName, TierView, Totals,
 };
 
 /// Cells of a tier below G1: neighbours are put together beyond.
@@ -140,20 +140,21 @@ fn state(state: SlotState) -> BlockState {
     }
 }
 
-/// The lanes between the tiers that there are.
-pub fn lanes(simulation: &Simulation, copies: &Copies, world: &World) -> Vec<LaneView> {
-    let engine = simulation.engine();
+/// The lanes between the tiers that a worker has.
+pub fn lanes(simulation: &Simulation, worker: WorkerId, copies: &Copies, world: &World) -> Vec<LaneView> {
+    let engine = simulation.fleet().worker(worker);
     let Some(config) = &engine.config().tiers else { return Vec::new() };
     let there = |lane: &Lane| [lane.from(), lane.to()].iter().all(|&tier| engine.tier(tier).is_some());
     let now = simulation.now();
     let mut moving = [Moving::default(); Lane::COUNT];
-    for entry in copies.open_at(now).filter(|entry| entry.is_moving(now)) {
+    for entry in copies.open_at(worker, now).filter(|entry| entry.is_moving(now)) {
         moving[entry.lane().index()].add(entry, world.bytes_per_block);
     }
+    let links = Crossed::of(simulation, worker);
     let view = |lane: Lane| {
         let snapshot = engine.lane(lane);
         let moving = moving[lane.index()];
-        let link = direction(simulation, lane);
+        let link = links.by(lane);
         LaneView {
             from: tier(lane.from()),
             to: tier(lane.to()),
@@ -174,16 +175,34 @@ pub fn lanes(simulation: &Simulation, copies: &Copies, world: &World) -> Vec<Lan
     Lane::ALL.into_iter().filter(there).map(view).collect()
 }
 
-/// A lane is one direction of one link.
-fn direction(simulation: &Simulation, lane: Lane) -> DirectionUse {
-    let [pcie, disk, object] = simulation.links();
-    match lane {
-        Lane::G1ToG2 => pcie.down,
-        Lane::G2ToG1 => pcie.up,
-        Lane::G2ToG3 => disk.down,
-        Lane::G3ToG2 => disk.up,
-        Lane::G2ToG4 => object.down,
-        Lane::G4ToG2 => object.up,
+/// The links that a worker's lanes cross, with all that others send over them.
+struct Crossed {
+    pcie: Option<LinkUse>,
+    disk: Option<LinkUse>,
+    object: Option<LinkUse>,
+}
+
+impl Crossed {
+    fn of(simulation: &Simulation, worker: WorkerId) -> Self {
+        let host = u32::from(worker.0) / simulation.fleet().config().workers_per_host.max(1);
+        let links = simulation.links();
+        let find =
+            |name, number| links.iter().find(|link| (link.name, link.number) == (name, number)).copied();
+        Self { pcie: find("pcie", worker.0.into()), disk: find("disk", host), object: find("object", 0) }
+    }
+
+    /// A lane is one direction of one link.
+    fn by(&self, lane: Lane) -> DirectionUse {
+        let (link, down) = match lane {
+            Lane::G1ToG2 => (self.pcie, true),
+            Lane::G2ToG1 => (self.pcie, false),
+            Lane::G2ToG3 => (self.disk, true),
+            Lane::G3ToG2 => (self.disk, false),
+            Lane::G2ToG4 => (self.object, true),
+            Lane::G4ToG2 => (self.object, false),
+        };
+        let Some(link) = link else { return DirectionUse { copies: 0, moved_bytes: 0, busy: Span::ZERO } };
+        if down { link.down } else { link.up }
     }
 }
 
@@ -208,16 +227,16 @@ impl Moving {
         }
     }
 
-    fn rate(self, link_bytes_per_s: u64) -> Option<LinkUse> {
+    fn rate(self, link_bytes_per_s: u64) -> Option<Rate> {
         let share = self.bytes_per_s / (link_bytes_per_s.max(1) as f64);
-        (!self.unknown).then_some(LinkUse { bytes_per_s: self.bytes_per_s, share: share.min(1.0) })
+        (!self.unknown).then_some(Rate { bytes_per_s: self.bytes_per_s, share: share.min(1.0) })
     }
 }
 
-/// The copies that are open at a time, those under way first, and how many there are.
-pub fn open_copies(copies: &Copies, now: SimTime) -> (Vec<CopyView>, u32) {
+/// A worker's copies that are open at a time, those under way first, and how many there are.
+pub fn open_copies(copies: &Copies, worker: WorkerId, now: SimTime) -> (Vec<CopyView>, u32) {
     let (mut moving, mut queued, mut total) = (Vec::new(), Vec::new(), 0);
-    for entry in copies.open_at(now) {
+    for entry in copies.open_at(worker, now) {
         total += 1;
         let list = if entry.is_moving(now) { &mut moving } else { &mut queued };
         if list.len() < COPIES_SHOWN {

@@ -61,7 +61,7 @@ pub(crate) fn find(state: &State, seeker: &Shared, way: Way) {
     state.dispatch(Action::MoveTo(state.playback.cursor_ns));
     if way == Way::FirstExhausted {
         // Among all, so that one can go on to what followed.
-        find.filter = TxnFilter { outcome: OutcomeFilter::All, request: None };
+        find.filter = TxnFilter { outcome: OutcomeFilter::All, request: None, ..find.filter };
         state.dispatch(Action::SetFilter(find.filter));
     }
     seeker.borrow().send(&ToWorker::Find { run: state.run, find });

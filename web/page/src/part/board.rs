@@ -113,10 +113,11 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
 /// Asks about the block that is pointed at, and again whenever the board has changed under the pointer.
 #[hook]
 fn use_inspection(board: &Option<Rc<BoardView>>, pointed: Option<usize>, inspect: &Callback<(u32, f64)>) {
-    let at_ns = board.as_ref().filter(|board| board.cells.per_cell == 1).map(|board| board.asked_ns);
+    let at_ns =
+        board.as_ref().filter(|board| board.cells.per_cell == 1).map(|board| (board.worker, board.asked_ns));
     let inspect = inspect.clone();
     use_effect_with((pointed, at_ns), move |&(pointed, at_ns)| {
-        if let (Some(cell), Some(at_ns)) = (pointed, at_ns) {
+        if let (Some(cell), Some((_, at_ns))) = (pointed, at_ns) {
             inspect.emit((cell as u32, at_ns));
         }
     });

@@ -40,7 +40,7 @@ pub(crate) fn Census(props: &CensusProps) -> Html {
                 </thead>
                 <tbody>
                     for row in board.census.iter() {
-                        <tr key={row.request}>
+                        <tr key={format!("{} {}", row.request, row.owner)}>
                             <th scope="row">{ row.request }</th>
                             <td>{ &row.phase }</td>
                             <td class="census__blocks">{ row.held_blocks }</td>

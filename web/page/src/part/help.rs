@@ -12,6 +12,7 @@ const KEYS: &[(&str, &str)] = &[
     ("Home, End", "to the beginning, to the end"),
     ("← →", "move the time slider, when it has the focus"),
     ("Ctrl+Enter", "run the text, from within the editor"),
+    ("w, W", "to the next worker, to the previous one, where there are several"),
     ("?", "this list"),
     ("Esc", "close it"),
 ];

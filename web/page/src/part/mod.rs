@@ -22,3 +22,4 @@ pub(crate) mod shelf;
 pub(crate) mod tabs;
 pub(crate) mod timeline;
 pub(crate) mod title;
+pub(crate) mod workers;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use tierscope_worker::protocol::{Board, CopyView};
 use yew::prelude::*;
 
-use crate::state::{format, moves};
+use crate::state::{between, format, moves};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct MovesProps {
@@ -15,7 +15,49 @@ pub(crate) struct MovesProps {
 
 #[component]
 pub(crate) fn Moves(props: &MovesProps) -> Html {
-    let Some(board) = props.board.as_ref().filter(|board| !board.tiers.is_empty()) else { return html!() };
+    let Some(board) = &props.board else { return html!() };
+    html! {
+        <>
+            if board.workers.len() > 1 {
+                { between_workers(board, props.end_ns) }
+            }
+            if !board.tiers.is_empty() {
+                { between_tiers(board, props.end_ns) }
+            }
+        </>
+    }
+}
+
+/// Handoffs whose blocks are under way, and what happened last.
+fn between_workers(board: &Board, end_ns: f64) -> Html {
+    html! {
+        <div class="moves" id="between">
+            <h3>{ "Between workers" }</h3>
+            <ol class="moves__list" id="handoffs" aria-label="Handoffs under way">
+                for handoff in board.handoffs.iter() {
+                    <li key={handoff.handoff.to_string()}>
+                        <b>{ format!("worker {} → worker {}", handoff.source, handoff.destination) }</b>
+                        { format!(" {}", between::headline(handoff, end_ns)) }
+                    </li>
+                }
+            </ol>
+            if board.news.is_empty() {
+                <p class="empty">{ "Nothing has happened yet." }</p>
+            } else {
+                <ol class="moves__list moves__news" id="news" aria-label="What happened, the newest first">
+                    for news in board.news.iter() {
+                        <li>
+                            <span class="moves__when">{ format::clock(news.at_ns, end_ns) }</span>
+                            { between::sentence(&news.what) }
+                        </li>
+                    }
+                </ol>
+            }
+        </div>
+    }
+}
+
+fn between_tiers(board: &Board, end_ns: f64) -> Html {
     let more = (board.copies_total as usize).saturating_sub(board.copies.len());
     html! {
         <div class="moves" id="moves">
@@ -24,7 +66,7 @@ pub(crate) fn Moves(props: &MovesProps) -> Html {
                 <p class="empty">{ "Nothing moves." }</p>
             } else {
                 <ol class="moves__list">
-                    { for board.copies.iter().map(|copy| one(board, copy, props.end_ns)) }
+                    { for board.copies.iter().map(|copy| one(board, copy, end_ns)) }
                 </ol>
             }
             if more > 0 {

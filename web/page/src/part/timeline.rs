@@ -16,6 +16,8 @@ use crate::state::{Ended, format};
 pub(crate) struct TimelineProps {
     pub(crate) ended: Option<Rc<Ended>>,
     pub(crate) board: Option<Rc<Board>>,
+    /// Whose chart it is, where there are several workers.
+    pub(crate) worker: Option<u32>,
     pub(crate) playback: Playback,
     pub(crate) palette: Palette,
     pub(crate) on_move: Callback<f64>,
@@ -64,7 +66,7 @@ pub(crate) fn Timeline(props: &TimelineProps) -> Html {
                 <div class="chart__room" ref={node} aria-hidden="true" onpointerdown={onpointer.clone()} onpointermove={onpointer}>
                     <div class="chart__svg">{ Html::from_html_unchecked(AttrValue::from((*svg).clone())) }</div>
                     if props.ended.is_some() {
-                        { legends() }
+                        { legends(props.worker) }
                         <div class="chart__cursor" style={format!("transform:translateX({:.2}px)", scale.px(props.playback.cursor_ns))} />
                     } else {
                         <p class="empty">{ "Occupancy over time appears when a run ends." }</p>
@@ -120,16 +122,20 @@ fn controls(props: &TimelineProps, end_ns: f64) -> Html {
 }
 
 /// The legends of the two plots, each above its own.
-fn legends() -> Html {
+fn legends(worker: Option<u32>) -> Html {
+    let of = |what: &str| match worker {
+        Some(worker) => format!("{what} of worker {worker}"),
+        None => what.to_owned(),
+    };
     html! {
         <>
             <span class="chart__legend">
-                { "Blocks" }
+                { of("Blocks") }
                 <span><i class="swatch swatch--active" />{ "active" }</span>
                 <span><i class="swatch swatch--cached-area" />{ "cached" }</span>
             </span>
             <span class="chart__legend" style={format!("top:{:.0}%", occupancy::BLOCKS_SHARE * 100.0)}>
-                { "Requests" }
+                { of("Requests") }
                 <span><i class="stroke stroke--running" />{ "running" }</span>
                 <span><i class="stroke stroke--waiting" />{ "waiting" }</span>
             </span>

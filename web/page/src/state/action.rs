@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tierscope_worker::protocol::{FromWorker, ProblemView, RunResult, TxnFilter};
+use tierscope_worker::protocol::{Direction, FromWorker, ProblemView, RunResult, TxnFilter};
 use yew::Reducible;
 
 use super::edit::{self, Draft};
@@ -36,6 +36,10 @@ pub enum Action {
     SetPace(Pace),
     /// Other transactions are looked at.
     SetFilter(TxnFilter),
+    /// Another worker is looked at; the cursor stays.
+    SelectWorker(u32),
+    /// The worker of the next number, or of the one before.
+    NextWorker(Direction),
     /// The pointer left the board.
     LeaveBoard,
     /// The user switched the theme.
@@ -77,6 +81,8 @@ impl AppState {
             Action::Tick(ms) => self.moved(|at, end_ns| at.ticked(ms, end_ns)),
             Action::SetPace(pace) => Self { playback: Playback { pace, ..self.playback }, ..self },
             Action::SetFilter(filter) => Self { inspector: self.inspector.with(filter), ..self },
+            Action::SelectWorker(worker) => self.with_worker(worker),
+            Action::NextWorker(direction) => self.with_next_worker(direction),
             Action::LeaveBoard => Self { slot: None, ..self },
             Action::SetTheme(theme) => Self { theme, ..self },
             Action::ShowHelp(help) => Self { help, ..self },
@@ -190,15 +196,24 @@ impl AppState {
             FromWorker::Refused { run, problems } if run == self.run || run == 0 => {
                 Self { phase: Phase::Refused(problems.into()), ..self }
             }
-            FromWorker::Board { run, board } if run == self.run => {
+            FromWorker::Board { run, board } if run == self.run && board.worker == self.worker() => {
                 Self { board: Some(Rc::from(board)), ..self }
             }
             FromWorker::Stepped { run, board } if run == self.run => {
                 let playback = Playback { cursor_ns: board.at_ns, playing: false, ..self.playback };
-                Self { playback, board: Some(Rc::from(board)), ..self }
+                // Of another worker it is asked for again.
+                let board = if board.worker == self.worker() { Some(Rc::from(board)) } else { self.board };
+                Self { playback, board, ..self }
             }
             FromWorker::Found { run, asked, found } if run == self.run => self.found(asked, *found),
-            FromWorker::Slot { run, slot } if run == self.run => Self { slot: Some(Rc::new(slot)), ..self },
+            FromWorker::Occupancy { run, worker, occupancy }
+                if (run, worker) == (self.run, self.worker()) =>
+            {
+                self.with_occupancy(occupancy)
+            }
+            FromWorker::Slot { run, worker, slot } if (run, worker) == (self.run, self.worker()) => {
+                Self { slot: Some(Rc::new(slot)), ..self }
+            }
             _ => self,
         }
     }

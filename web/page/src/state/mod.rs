@@ -1,6 +1,7 @@
 //! What the page knows, and how it changes: pure, tested natively.
 
 pub mod action;
+pub mod between;
 pub mod edit;
 pub mod format;
 pub mod gallery;
@@ -11,6 +12,7 @@ pub mod report;
 pub mod sentence;
 #[cfg(test)]
 mod tests;
+pub mod workers;
 
 use std::rc::Rc;
 

@@ -1,3 +1,5 @@
+mod several;
+
 use std::cell::Cell;
 
 use super::*;
@@ -37,7 +39,7 @@ fn clock() -> impl Fn() -> f64 {
 }
 
 fn run(agent: &mut Agent, id: u32, text: &str) -> Vec<FromWorker> {
-    let mut said = agent.hear(ToWorker::Run { run: id, text: text.to_owned() });
+    let mut said = agent.hear(ToWorker::Run { run: id, text: text.to_owned(), worker: 0 });
     let now = clock();
     while agent.is_running() {
         said.extend(agent.slice(&now, 8.0));
@@ -53,14 +55,14 @@ fn done(said: &[FromWorker]) -> &RunResult {
 }
 
 fn board_at(agent: &mut Agent, at_ns: f64) -> Board {
-    match agent.hear(ToWorker::Seek { run: 1, at_ns }).pop() {
+    match agent.hear(ToWorker::Seek { run: 1, worker: 0, at_ns }).pop() {
         Some(FromWorker::Board { board, .. }) => *board,
         other => panic!("expected a board, got {other:?}"),
     }
 }
 
 fn stepped(agent: &mut Agent, from_ns: f64, direction: Direction) -> Board {
-    match agent.hear(ToWorker::Step { run: 1, from_ns, direction }).pop() {
+    match agent.hear(ToWorker::Step { run: 1, worker: 0, from_ns, direction }).pop() {
         Some(FromWorker::Stepped { board, .. }) => *board,
         other => panic!("expected a step, got {other:?}"),
     }
@@ -78,15 +80,18 @@ fn a_run_ends_with_a_report() {
 
 #[test]
 fn a_faulty_scenario_is_refused_with_places() {
-    let said =
-        Agent::default().hear(ToWorker::Run { run: 1, text: "tierscope = 1\nnonsense = 2".to_owned() });
+    let said = Agent::default().hear(ToWorker::Run {
+        run: 1,
+        text: "tierscope = 1\nnonsense = 2".to_owned(),
+        worker: 0,
+    });
     assert!(matches!(&said[..], [FromWorker::Refused { run: 1, problems }] if !problems.is_empty()));
 }
 
 #[test]
 fn a_cancelled_run_reports_what_it_had() {
     let mut agent = Agent::default();
-    agent.hear(ToWorker::Run { run: 1, text: SCENARIO.to_owned() });
+    agent.hear(ToWorker::Run { run: 1, text: SCENARIO.to_owned(), worker: 0 });
     agent.slice(&clock(), 1.0);
     assert!(agent.is_running());
     let said = agent.hear(ToWorker::Cancel { run: 1 });
@@ -142,12 +147,12 @@ fn a_block_tells_its_owners() {
     let mut agent = Agent::default();
     let end = done(&run(&mut agent, 1, SCENARIO)).end_ns;
     let owned = (0..32).any(|slot| {
-        let said = agent.hear(ToWorker::Inspect { run: 1, at_ns: end / 2.0, slot });
+        let said = agent.hear(ToWorker::Inspect { run: 1, worker: 0, at_ns: end / 2.0, slot });
         matches!(&said[..], [FromWorker::Slot { slot, .. }] if !slot.owners.is_empty())
     });
     assert!(owned, "somebody holds a block in the middle of the run");
-    assert_eq!(agent.hear(ToWorker::Inspect { run: 1, at_ns: 0.0, slot: 32 }), []);
-    assert_eq!(agent.hear(ToWorker::Seek { run: 9, at_ns: 0.0 }), []);
+    assert_eq!(agent.hear(ToWorker::Inspect { run: 1, worker: 0, at_ns: 0.0, slot: 32 }), []);
+    assert_eq!(agent.hear(ToWorker::Seek { run: 9, worker: 0, at_ns: 0.0 }), []);
 }
 
 /// JSON has no bytes: the cells' own reader takes a list of numbers as well.
@@ -164,7 +169,8 @@ const TWELVE_BLOCKS: &str = include_str!("../../../gallery/twelve-blocks.toml");
 const BLOCKED: &str = include_str!("../../../gallery/blocked-on-offload.toml");
 
 fn found(agent: &mut Agent, way: Way, at_ns: f64, txn: Option<f64>, outcome: OutcomeFilter) -> Found {
-    let find = Find { way, at_ns, txn, filter: TxnFilter { outcome, request: None }, details: true };
+    let find =
+        Find { way, at_ns, txn, filter: TxnFilter { worker: 0, outcome, request: None }, details: true };
     match agent.hear(ToWorker::Find { run: 1, find }).pop() {
         Some(FromWorker::Found { asked, found, .. }) if asked == find => *found,
         other => panic!("expected a transaction, got {other:?}"),
@@ -200,7 +206,7 @@ fn a_blocked_transaction_tells_the_slots_that_are_held() {
     assert_eq!(detail.held.iter().map(|block| block.slot).collect::<Vec<_>>(), [5, 4, 3, 2]);
     assert_eq!(detail.room, Some(Room { free: 2, cached: 6 }));
     let transfer = detail.transfer.expect("it waits for a copy");
-    assert_eq!((transfer.transfer, transfer.deadline_ns), (0, 120e6));
+    assert_eq!((transfer.transfer, transfer.deadline_ns), (0.0, 120e6));
     let story = transfer.story.expect("the copy is kept");
     assert_eq!((story.from, story.to, story.cause), (TierName::G1, TierName::G2, CopyCause::Evicted));
     assert_eq!((story.queued_ns, story.started_ns, story.ended_ns), (100e6, Some(100e6), Some(120e6)));
@@ -279,7 +285,7 @@ fn a_block_tells_where_else_it_is() {
     let end = done(&run(&mut agent, 1, FOUR_TIERS)).end_ns;
     let mut seen = std::collections::BTreeSet::new();
     for slot in 0..24 {
-        match agent.hear(ToWorker::Inspect { run: 1, at_ns: end, slot }).pop() {
+        match agent.hear(ToWorker::Inspect { run: 1, worker: 0, at_ns: end, slot }).pop() {
             Some(FromWorker::Slot { slot, .. }) => seen.extend(slot.also_in),
             other => panic!("expected a slot, got {other:?}"),
         }

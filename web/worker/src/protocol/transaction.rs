@@ -7,6 +7,8 @@ use super::CopyView;
 /// Which transactions are looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TxnFilter {
+    /// Of this worker.
+    pub worker: u32,
     /// Of this outcome.
     pub outcome: OutcomeFilter,
     /// Of this request, or of all.
@@ -185,7 +187,7 @@ pub struct PreemptedRequest {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Transfer {
     /// Its number.
-    pub transfer: u32,
+    pub transfer: f64,
     /// When it is believed to end.
     pub deadline_ns: f64,
     /// Its whole story, as far as the run went; `None` for one that is not kept.
