@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn blocked_and_retried_name_the_copy() {
-        let transfer = Some(Transfer { transfer: 4, deadline_ns: 120e6, story: None });
+        let transfer = Some(Transfer { transfer: 4.0, deadline_ns: 120e6, story: None });
         let held = vec![TxnBlock { slot: 1, hash: None }];
         let detail = TxnDetail { transfer, held, ..TxnDetail::default() };
         let words = said(TxnCaller::Admission, TxnOutcome::Blocked { needed: 6 }, detail);

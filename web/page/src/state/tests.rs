@@ -197,7 +197,7 @@ fn the_cursor_follows_a_step_to_a_transaction_and_the_answer_stands() {
     assert_eq!(state.open_question(), None, "another at the same instant does not take its place");
     let elsewhere = state.clone().after(Action::MoveTo(6e8)).open_question();
     assert!(elsewhere.is_some_and(|find| find.way == Way::AtCursor && find.at_ns == 6e8 && find.details));
-    let filter = TxnFilter { outcome: OutcomeFilter::Ready, request: None };
+    let filter = TxnFilter { outcome: OutcomeFilter::Ready, ..TxnFilter::default() };
     assert!(state.after(Action::SetFilter(filter)).open_question().is_some());
 }
 
@@ -208,7 +208,7 @@ fn a_late_answer_about_another_time_or_filter_is_dropped() {
     let state = told(state.after(Action::MoveTo(2e8)), early, answer(1.0, 1e8));
     assert_eq!(state.transaction(), None);
     let asked = state.find(Way::AtCursor);
-    let filter = TxnFilter { outcome: OutcomeFilter::Blocked, request: Some(2) };
+    let filter = TxnFilter { worker: 0, outcome: OutcomeFilter::Blocked, request: Some(2) };
     let state = told(state.after(Action::SetFilter(filter)), asked, answer(1.0, 1e8));
     assert_eq!(state.transaction(), None);
 }
