@@ -250,7 +250,7 @@ impl Job {
 
     /// A worker's slot at a time.
     fn slot(&mut self, at_ns: f64, worker: WorkerId, slot: SlotId) -> Option<SlotView> {
-        board::slot(self.seek(at_ns).fleet().worker(worker), slot)
+        board::slot(self.seek(at_ns).fleet(), worker, slot)
     }
 
     /// The transaction that is asked for.

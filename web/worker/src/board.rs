@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tierscope_engine::{Engine, SlotState, Wakeup};
+use tierscope_engine::{Engine, Fleet, SlotState, Wakeup};
 use tierscope_report::Census;
 use tierscope_sim::{Simulation, census};
 use tierscope_units::{Idx, RequestId, SlotId, WorkerId};
@@ -36,7 +36,7 @@ pub fn board(simulation: &Simulation, asked_ns: u64, worker: WorkerId, read: &Re
         totals,
         cells,
         labels: labels(engine),
-        tiers: tiers::tiers(engine),
+        tiers: tiers::tiers(simulation.fleet(), worker),
         lanes: tiers::lanes(simulation, worker, copies, world),
         copies: open,
         copies_total,
@@ -75,7 +75,8 @@ fn census_rows(simulation: &Simulation, rows: Vec<tierscope_report::CensusRow>) 
 }
 
 /// One slot.
-pub fn slot(engine: &Engine, slot: SlotId) -> Option<SlotView> {
+pub fn slot(fleet: &Fleet, worker: WorkerId, slot: SlotId) -> Option<SlotView> {
+    let engine = fleet.worker(worker);
     let pool = engine.g1();
     if slot.0 >= pool.capacity() {
         return None;
@@ -87,7 +88,7 @@ pub fn slot(engine: &Engine, slot: SlotId) -> Option<SlotView> {
         full: !matches!(state, SlotState::Active { full: false, .. }),
         hash: pool.slot_hash(slot).map(|hash| hash.to_string()),
         owners: engine.owners(slot).into_iter().map(|owner| owner.0).collect(),
-        also_in: pool.slot_hash(slot).map_or(Vec::new(), |hash| tiers::resident_in(engine, hash)),
+        also_in: pool.slot_hash(slot).map_or(Vec::new(), |hash| tiers::resident_in(fleet, worker, hash)),
     })
 }
 

@@ -1,7 +1,7 @@
 //! What lies below G1 and what moves, as the page shows it.
 
 use tierscope_engine::vllm::{Found, OffloadManager};
-use tierscope_engine::{BlockPool, Engine, Flavour, Lane, SlotState, Tier};
+use tierscope_engine::{BlockPool, Flavour, Fleet, Lane, SlotState, Tier};
 use tierscope_scenario::{Links, Scenario};
 use tierscope_sim::{DirectionUse, LinkUse, Simulation};
 use tierscope_units::{Idx as _, SequenceHash, SimTime, SlotId, Span, WorkerId};
@@ -30,15 +30,16 @@ impl World {
     }
 }
 
-/// The tiers below G1.
-pub fn tiers(engine: &Engine) -> Vec<TierView> {
+/// The tiers below a worker's G1: its own, and those that it shares.
+pub fn tiers(fleet: &Fleet, worker: WorkerId) -> Vec<TierView> {
+    let engine = fleet.worker(worker);
     let Some(config) = &engine.config().tiers else { return Vec::new() };
     let capacities = [(Tier::G2, Some(config.g2)), (Tier::G3, config.g3), (Tier::G4, config.g4)];
     if let (Some(manager), Flavour::Vllm(connector)) = (engine.cpu_tier(), config.flavour) {
         return vec![chunked(manager, connector.blocks_per_chunk, config.g2.blocks)];
     }
     let view = |(tier, config): (Tier, Option<tierscope_engine::TierConfig>)| {
-        let (pool, config) = (engine.tier(tier)?, config?);
+        let (pool, config) = (fleet.tier_of(worker, tier)?, config?);
         Some(view(tier, pool, config.blocks))
     };
     capacities.into_iter().filter_map(view).collect()
@@ -116,14 +117,15 @@ fn cells(used: u32, capacity: u32, state: impl Fn(u32) -> BlockState) -> Cells {
 }
 
 /// The tiers below G1 in which a content is resident; where it is only on its way is not among them.
-pub fn resident_in(engine: &Engine, hash: SequenceHash) -> Vec<TierName> {
+pub fn resident_in(fleet: &Fleet, worker: WorkerId, hash: SequenceHash) -> Vec<TierName> {
+    let engine = fleet.worker(worker);
     if let Some(manager) = engine.cpu_tier() {
         // A chunk of several blocks goes by another name.
         let here = manager.lookup(hash) == Found::Hit;
         return if here { vec![TierName::G2] } else { Vec::new() };
     }
     let here = |tier: &Tier| {
-        let pool = engine.tier(*tier)?;
+        let pool = fleet.tier_of(worker, *tier)?;
         let state = pool.slot_state(pool.lookup(hash)?);
         matches!(state, SlotState::Cached | SlotState::Active { .. }).then_some(())
     };
@@ -144,7 +146,9 @@ fn state(state: SlotState) -> BlockState {
 pub fn lanes(simulation: &Simulation, worker: WorkerId, copies: &Copies, world: &World) -> Vec<LaneView> {
     let engine = simulation.fleet().worker(worker);
     let Some(config) = &engine.config().tiers else { return Vec::new() };
-    let there = |lane: &Lane| [lane.from(), lane.to()].iter().all(|&tier| engine.tier(tier).is_some());
+    let fleet = simulation.fleet();
+    let there =
+        |lane: &Lane| [lane.from(), lane.to()].iter().all(|&tier| fleet.tier_of(worker, tier).is_some());
     let now = simulation.now();
     let mut moving = [Moving::default(); Lane::COUNT];
     for entry in copies.open_at(worker, now).filter(|entry| entry.is_moving(now)) {
