@@ -170,6 +170,22 @@ fn seeds_pair_metrics_the_same_on_every_number_of_cores() {
     assert_eq!(two["metrics"]["latency.ttft_ns.avg"]["interval"]["method"], "student");
 }
 
+/// A workload that draws nothing is the same under every seed: many pairs of it are no evidence.
+#[test]
+fn seeds_that_change_nothing_are_said_to_change_nothing() {
+    let place = Place::new();
+    let fixed = "tierscope = 1\n[timing]\nmodel = \"polynomial\"\n[workload]\nkind = \"requests\"\n\
+                 [[workload.request]]\nat_ms = 0\nprompt_tokens = 64\noutput_tokens = 8\n";
+    place.write("fixed.toml", fixed);
+    let slower = "timing.decode_floor_ms=50";
+    let told = place.run(&["diff", "fixed.toml", "fixed.toml", "--set-b", slower, "--seeds", "5"], 1).out;
+    assert!(told.contains("every seed gives the same two runs"), "{told}");
+    assert!(told.contains("one pair of runs: plain differences"), "{told}");
+    assert!(!told.contains(" * "), "{told}");
+    let drawn = place.run(&["diff", "s.toml", "s.toml", "--set-b", slower, "--seeds", "3"], 1).out;
+    assert!(!drawn.contains("every seed gives"), "{drawn}");
+}
+
 #[test]
 fn different_requests_are_said_to_be_different() {
     let place = Place::new();

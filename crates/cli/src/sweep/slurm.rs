@@ -23,8 +23,8 @@ pub(crate) fn run(args: &SweepArgs, shards: &Shards) -> Result<Handed> {
 /// The script; it can be submitted by hand as well.
 fn script(shards: &Shards) -> String {
     let Shards { count, folder, here, .. } = shards;
-    // A blank would end the option.
-    let log = format!("\"{}\"", folder.join("slurm-%a.log").display());
+    // Beside the folder of the parts, which may not be there yet: Slurm makes none. A blank would end the option.
+    let log = format!("\"{}.slurm-%a.log\"", folder.display());
     format!(
         "#!/bin/bash\n\
          #SBATCH --job-name=tierscope-sweep\n\

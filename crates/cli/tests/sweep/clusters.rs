@@ -69,7 +69,7 @@ fn the_slurm_script_is_as_documented() {
         #SBATCH --array=1-8
         #SBATCH --ntasks=1
         #SBATCH --cpus-per-task=1
-        #SBATCH --output="/here/a b.parts/slurm-%a.log"
+        #SBATCH --output="/here/a b.parts.slurm-%a.log"
         # Each task is one share, writes one part, and may be run again at any time.
         set -euo pipefail
         cd /here

@@ -52,6 +52,8 @@ impl Fleet {
         let Some(journey) = self.journeys.get_mut(&request) else { return };
         journey.place = Place::Between;
         journey.handoff = Some(Handoff::new(id, source, destination));
+        // A worker that computes prompts knows nothing of answers: it would say less than was asked for.
+        self.announce(now, request, sink);
         self.reach(now, request, HandoffPhase::Preparing, sink);
         match destination {
             Some(worker) => self.enter_destination(now, request, worker, sink),
@@ -153,16 +155,21 @@ impl Fleet {
     fn wait_at_router(&mut self, now: SimTime, request: RequestId, leg: Leg, sink: Sink<'_>) {
         let Some(journey) = self.journeys.get_mut(&request) else { return };
         journey.place = Place::AtRouter(leg);
-        if !journey.announced {
-            journey.announced = true;
-            let prompt_tokens = journey.prompt_tokens;
-            let output_tokens = journey.output_tokens;
-            self.facts.push(now, Fact::Arrived { request, prompt_tokens, output_tokens });
-        }
+        self.announce(now, request, sink);
         self.say(now, Fact::Route(RouteFact::Held { request, leg }), sink);
         if !self.held.contains(&request) {
             self.held.push_back(request);
         }
+    }
+
+    /// Says that a request has arrived, unless a worker has said so or will.
+    fn announce(&mut self, now: SimTime, request: RequestId, sink: Sink<'_>) {
+        let Some(journey) = self.journeys.get_mut(&request).filter(|journey| !journey.announced) else {
+            return;
+        };
+        journey.announced = true;
+        let (prompt_tokens, output_tokens) = (journey.prompt_tokens, journey.output_tokens);
+        self.say(now, Fact::Arrived { request, prompt_tokens, output_tokens }, sink);
     }
 
     /// A worker has become ready: those that wait at the router are tried again, in order.

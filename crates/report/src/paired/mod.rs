@@ -54,6 +54,14 @@ impl Paired {
     }
 }
 
+/// Whether the seed makes no difference to either side: then many pairs say no more than one, and an interval of them
+/// would promise what it does not keep.
+pub fn without_chance(pairs: &[Pair]) -> bool {
+    let Some((first, others)) = pairs.split_first() else { return false };
+    let digests = |pair: &Pair| pair.reports.each_ref().map(|report| report.digest.clone());
+    !others.is_empty() && others.iter().all(|pair| digests(pair) == digests(first))
+}
+
 /// All metrics that both settings have in at least one pair, in the order of [`METRICS`].
 pub fn paired(pairs: &[Pair]) -> Vec<Paired> {
     METRICS.iter().filter_map(|metric| pair_up(metric, pairs)).collect()
