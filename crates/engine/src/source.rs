@@ -12,8 +12,13 @@ use crate::request::{Context, Live};
 impl Engine {
     /// A prompt is computed: the request is over here, and its blocks stay until they are released.
     pub(crate) fn hold_source(&mut self, now: SimTime, live: Live) {
+        // Slots that only drafts would have needed are nobody's any more (rule T7).
+        let block = self.config.block_size_tokens;
         let r = self.requests.get_mut(live);
         let request = r.id;
+        let used = (r.prompt_tokens.div_ceil(block) as usize).min(r.blocks.len());
+        self.pool.release(&r.blocks[used..]);
+        r.blocks.truncate(used);
         let slots = std::mem::take(&mut r.blocks);
         self.requests.remove(live);
         let held =

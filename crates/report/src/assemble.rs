@@ -183,7 +183,8 @@ fn g1_counts(folds: &Folds) -> TierCounts {
 fn workers(folds: &Folds, makespan_ns: u64) -> Vec<WorkerCounts> {
     let Some(fleet) = &folds.fleet else { return Vec::new() };
     let counts = |(number, (worker, setup)): (usize, (&WorkerFold, &WorkerSetup))| {
-        let busy_ns = worker.busy_ns(folds.sums.last_ns);
+        // A pass may go on when the last answer has been given.
+        let busy_ns = worker.busy_ns(folds.sums.last_ns).min(makespan_ns);
         let hits = worker.first_admission;
         let own_g2 = folds.setup.tier_blocks[0] / folds.setup.workers.len().max(1) as u32;
         let g2 = folds.below.g2_of(number, own_g2);

@@ -11,7 +11,7 @@ use tierscope_engine::{CopyFailure, CopyPlan, HandoffCopy, Lane, TRANSFERS_PER_W
 use tierscope_scenario::fault::HANDOFF_LANE;
 use tierscope_scenario::fleet::{HandoffLink, SharedBy};
 use tierscope_scenario::{LinkRate, LinkRates, Scenario};
-use tierscope_units::{HandoffId, Idx, PassId, SimTime, Span, TransferId, WorkerId};
+use tierscope_units::{HandoffId, Idx, PassId, RequestId, SimTime, Span, TransferId, WorkerId};
 
 use crate::fault::{Fate, Faults};
 use crate::link::{Direction, Link, LinkSpec, Rate};
@@ -256,6 +256,22 @@ impl Copies {
         for transfer in lost {
             self.cancel(now, transfer);
         }
+    }
+
+    /// Whether blocks of a handoff are on their way, and their end will be reported.
+    pub(crate) fn has_handoffs(&self) -> bool {
+        self.handoffs.keys().any(|&handoff| self.handoff_ends(handoff))
+    }
+
+    /// Whether the end of the copy of this request's handoff will be reported.
+    pub(crate) fn handoff_of_ends(&self, request: RequestId) -> bool {
+        let mut handoffs = self.handoffs.iter().filter(|(_, crossing)| crossing.copy.request == request);
+        handoffs.any(|(&handoff, _)| self.handoff_ends(handoff))
+    }
+
+    /// Whether the end of a handoff's copy will be reported.
+    pub(crate) fn handoff_ends(&self, handoff: HandoffId) -> bool {
+        self.under_way.get(&transfer_of(handoff)).is_some_and(|&(_, fate)| fate != Fate::Lost)
     }
 
     /// A copy that is under way when nothing will happen any more: its end is past the end of representable time.

@@ -191,6 +191,7 @@ impl Simulation {
             || self.queue.has_news()
             || self.fleet.workers().any(Engine::has_leases)
             || self.fleet.is_between()
+            || self.copies.has_handoffs()
             || self.copies.may_change(self.now)
     }
 
@@ -212,6 +213,11 @@ impl Simulation {
     /// How the links are used: each worker's PCIe, each host's disk, the object store, those of handoffs.
     pub fn links(&self) -> Vec<LinkUse> {
         self.copies.use_of_links()
+    }
+
+    /// Whether the copy of a request's handoff will be heard to end.
+    pub(crate) fn handoff_copy_ends(&self, request: RequestId) -> bool {
+        self.copies.handoff_of_ends(request)
     }
 
     /// Requests that are scheduled to arrive, with the time of each, in order; not those that follow others.

@@ -9,7 +9,7 @@ use crate::args::EXIT_CODES;
 const EXAMPLES: &str = "\
 Examples:
   tierscope sweep scenario.toml --knob engine.g1_blocks=500..64000*2 --out capacity.parquet
-  tierscope sweep scenario.toml --knob g2.blocks=0..8000:5 --knob 'offload.load=\"always\",\"sooner\"' --seeds 1..20
+  tierscope sweep scenario.toml --knob g2.blocks=1000..8000*2 --knob 'offload.load=\"always\",\"sooner\"' --seeds 1..20
   tierscope sweep conversation_trace.jsonl --cache-only --knob engine.g1_blocks=500,1000,2000,5000
   tierscope sweep scenario.toml --knob … --shard 3/20 --out parts   one share, to be run anywhere
   tierscope sweep merge parts --out capacity.parquet                and all of them together

@@ -159,11 +159,11 @@ fn handed_off(handoffs: &HandoffCounts) -> String {
     let rows = [
         ("from the prompt to its activation", &handoffs.delay_ns),
         ("from the prompt to its release", &handoffs.held_ns),
-        ("until destination reserved", &handoffs.steps.destination_reserved_ns),
-        ("until source held", &handoffs.steps.source_held_ns),
-        ("until transferring", &handoffs.steps.transferring_ns),
-        ("until activated", &handoffs.steps.activated_ns),
-        ("until source released", &handoffs.steps.source_released_ns),
+        ("step: queue and prefill, until source held", &handoffs.steps.source_held_ns),
+        ("step: until destination reserved", &handoffs.steps.destination_reserved_ns),
+        ("step: until blocks move", &handoffs.steps.transferring_ns),
+        ("step: blocks cross, until activated", &handoffs.steps.activated_ns),
+        ("step: until source released", &handoffs.steps.source_released_ns),
     ];
     let mut table = numbers(["handoff, ms", "avg", "p50", "p99", "max"]);
     for (name, summary) in rows.into_iter().filter(|(_, summary)| summary.count > 0) {

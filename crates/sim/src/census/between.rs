@@ -46,7 +46,8 @@ fn row(wait: FleetWait, simulation: &Simulation) -> CensusRow {
 /// What moves a handoff on by itself.
 fn next_step(request: RequestId, phase: HandoffPhase, simulation: &Simulation) -> Option<String> {
     if phase == HandoffPhase::Transferring {
-        return Some("end of its copy".to_owned());
+        // The end of one that is lost on the way is never reported.
+        return simulation.handoff_copy_ends(request).then(|| "end of its copy".to_owned());
     }
     let message = simulation.messages_to_come(request).next();
     message.map(|(at, message)| format!("message \"{}\" at {at}", message.kind.name()))
