@@ -20,6 +20,7 @@ mod messages;
 mod progress;
 mod queue;
 mod run;
+mod seen;
 mod simulation;
 mod source;
 pub mod timing;

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use tierscope_engine::{
-    Arrival, Command, Engine, Entry, Fact, FactLog, Fleet, FleetCommand, FleetInput, Input, Leg, Message,
-    PassPlan, Rank, WorkerChange,
+    Arrival, Command, Engine, Entry, FactLog, Fleet, FleetCommand, FleetInput, Input, Leg, Message, PassPlan,
+    Rank, WorkerChange,
 };
 use tierscope_scenario::{Scenario, Timing, Workload};
 use tierscope_units::{Idx, RandomStream, RequestId, SimTime, Span, TransferId, WorkerId};
@@ -17,6 +17,7 @@ use crate::error::RunError;
 use crate::messages::Messages;
 use crate::progress::{Circles, Outside};
 use crate::queue::{Event, Queue};
+use crate::seen::Seen;
 use crate::source::Source;
 use crate::timing;
 
@@ -50,40 +51,6 @@ struct Machine {
     life: u32,
     /// Passes under way or held.
     passes: u32,
-}
-
-/// What is read off the facts as they are shown.
-#[derive(Clone)]
-struct Seen {
-    /// By worker.
-    circles: Vec<Circles>,
-    /// Workers at which somebody was preempted since they were looked at.
-    unsettled: Vec<WorkerId>,
-    /// Whether one of them goes in circles.
-    endless: bool,
-    ended: u32,
-    /// Requests that ended at this instant and whose followers are not started yet.
-    just_ended: Vec<RequestId>,
-}
-
-impl Seen {
-    fn look_at(&mut self, log: &FactLog) {
-        let worker = log.worker().unwrap_or_default();
-        let circles = &mut self.circles[worker.index()];
-        let was_settled = !circles.wants_a_look();
-        for (_, fact) in log.iter() {
-            circles.note(fact);
-            if let Fact::Finished { request, .. }
-            | Fact::Rejected { request, .. }
-            | Fact::Cancelled { request, .. } = fact
-            {
-                self.just_ended.push(*request);
-            }
-        }
-        if was_settled && circles.wants_a_look() {
-            self.unsettled.push(worker);
-        }
-    }
 }
 
 /// What became of one instant.
