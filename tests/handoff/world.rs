@@ -7,7 +7,6 @@ use tierscope_engine::{
     FleetInput, HandoffBytes, HandoffConfig, HandoffCopy, HandoffFact, HandoffOrder, HandoffPhase, Input,
     Leg, Message, Rank, Role, RouterConfig, RouterKind, WorkerChange,
 };
-use tierscope_engine::{CostTerms, Expiry, Publish};
 use tierscope_units::{HandoffId, Idx, PassId, RequestId, SimTime, Span, TokenRun, TransferId, WorkerId};
 
 /// How long things take.
@@ -116,15 +115,7 @@ pub(crate) fn config(order: HandoffOrder, pipelined: bool, kind: RouterKind) -> 
         present: vec![true; 4],
         workers_per_host: 2,
         startup: Span::from_ns(50),
-        router: Some(RouterConfig {
-            kind,
-            replicas: 1,
-            sync_delay: Span::ZERO,
-            publish: Publish::PassEnd,
-            event_delay: Span::ZERO,
-            cost: CostTerms::default(),
-            expiry: Expiry::REPLAY,
-        }),
+        router: Some(RouterConfig::of(kind)),
         handoff: HandoffConfig { order, bytes: HandoffBytes::DestinationMissing, lease, pipelined },
         ..FleetConfig::single(engine)
     }

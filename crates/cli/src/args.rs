@@ -11,7 +11,7 @@ use crate::sweep::SweepArgs;
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  an expectation failed
+  1  an expectation failed, or two runs differ
   2  bad usage or input
   3  dead end, or an invariant violated";
 
@@ -24,13 +24,7 @@ Examples:
   tierscope diff a.toml b.toml --seeds 20              where two runs part, and what that does to the metrics
   tierscope link scenario.toml                         the scenario in one line, to share
   tierscope convert session.json --out trace.jsonl     any trace as Mooncake's lines
-  tierscope sweep scenario.toml --knob engine.g1_blocks=500..64000*2
-
-Exit codes:
-  0  done
-  1  an expectation failed
-  2  bad usage or input
-  3  dead end, or an invariant violated";
+  tierscope sweep scenario.toml --knob engine.g1_blocks=500..64000*2";
 
 const RUN_EXAMPLES: &str = "\
 Examples:

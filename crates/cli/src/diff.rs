@@ -58,7 +58,7 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Exit> {
     let seed = args.seed.or(args.seeds.as_ref().map(|seeds| *seeds.start()));
     let compared = facts::compare(&contestants, seed, args)?;
     let mut pairs = match &args.seeds {
-        Some(seeds) => over_seeds::play(&contestants, seeds.clone(), args)?,
+        Some(seeds) => over_seeds::play(&contestants, seeds.clone(), &compared, args)?,
         None => vec![compared.pair()],
     };
     let unmoved = paired::without_chance(&pairs);

@@ -103,7 +103,7 @@ pub(crate) fn write_file(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
 }
 
 /// The refusal of a file.
-fn cannot(path: &Path) -> impl FnOnce(io::Error) -> anyhow::Error {
+pub(crate) fn cannot(path: &Path) -> impl FnOnce(io::Error) -> anyhow::Error {
     move |error| {
         let path = path.display();
         anyhow!(

@@ -1,10 +1,12 @@
 //! The built command, as a shell sees it: what it prints, what it leaves behind, what it exits with.
 
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod place;
 
-use tempfile::TempDir;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::Stdio;
+
+use place::{Answer, Place};
 
 /// Two requests that share a prefix; everything said, nothing left to defaults that may change.
 const GOOD: &str = r#"tierscope = 1
@@ -44,35 +46,7 @@ report = ["requests.completed == 2", "tokens.cached == 64"]
 facts = ["no preemption", "request 0 finishes before request 1"]
 "#;
 
-/// A folder with files in it, and the command run there.
-struct Place(TempDir);
-
 impl Place {
-    fn with(files: &[(&str, &str)]) -> Self {
-        let place = Self(TempDir::new().expect("a temporary folder"));
-        for (name, text) in files {
-            let path = place.path(name);
-            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
-            std::fs::write(path, text).expect("a file");
-        }
-        place
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tierscope"));
-        command.args(args).current_dir(self.0.path()).env_remove("RUST_BACKTRACE");
-        command
-    }
-
-    #[track_caller]
-    fn run(&self, args: &[&str], exit: i32) -> Answer {
-        Answer::of(self.command(args).output().expect("the command starts"), exit)
-    }
-
     #[track_caller]
     fn run_with_input(&self, args: &[&str], input: &str, exit: i32) -> Answer {
         let piped = Stdio::piped;
@@ -85,7 +59,7 @@ impl Place {
 
     /// Names of the files in the folder, hidden ones too.
     fn files(&self) -> Vec<String> {
-        let mut names: Vec<String> = Path::read_dir(self.0.path())
+        let mut names: Vec<String> = Path::read_dir(self.folder())
             .expect("the folder")
             .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
             .collect();
@@ -94,21 +68,7 @@ impl Place {
     }
 }
 
-struct Answer {
-    out: String,
-    err: String,
-}
-
 impl Answer {
-    #[track_caller]
-    fn of(output: Output, exit: i32) -> Self {
-        let out = String::from_utf8(output.stdout).expect("text");
-        let err = String::from_utf8(output.stderr).expect("text");
-        assert_eq!(output.status.code(), Some(exit), "\nstdout:\n{out}\nstderr:\n{err}");
-        assert!(!err.contains("panicked"), "{err}");
-        Self { out, err }
-    }
-
     fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.out).expect("JSON")
     }

@@ -1,9 +1,10 @@
 //! `tierscope diff` and `test --repeat` as a shell sees them.
 
-use std::path::PathBuf;
+mod place;
+
 use std::process::Command;
 
-use tempfile::TempDir;
+use place::Place;
 
 /// Many requests over few blocks, with a tier below.
 const PRESSURE: &str = r#"tierscope = 1
@@ -28,22 +29,9 @@ output_tokens = { min = 20, max = 60 }
 shared_prefix = { tokens = 32, groups = 4 }
 "#;
 
-struct Place(TempDir);
-
-struct Answer {
-    out: String,
-    err: String,
-}
-
 impl Place {
     fn new() -> Self {
-        let place = Self(TempDir::new().expect("a temporary folder"));
-        place.write("s.toml", PRESSURE);
-        place
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        Self::with(&[("s.toml", PRESSURE)])
     }
 
     fn write(&self, name: &str, text: &str) {
@@ -52,17 +40,6 @@ impl Place {
 
     fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).expect("a file")
-    }
-
-    #[track_caller]
-    fn run(&self, args: &[&str], exit: i32) -> Answer {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tierscope"));
-        let output = command.args(args).current_dir(self.0.path()).output().expect("the command starts");
-        let out = String::from_utf8(output.stdout).expect("text");
-        let err = String::from_utf8(output.stderr).expect("text");
-        assert_eq!(output.status.code(), Some(exit), "\nstdout:\n{out}\nstderr:\n{err}");
-        assert!(!err.contains("panicked"), "{err}");
-        Answer { out, err }
     }
 
     #[track_caller]
@@ -163,7 +140,7 @@ fn seeds_pair_metrics_the_same_on_every_number_of_cores() {
     let ttft = &found["metrics"]["latency.ttft_ns.avg"];
     assert_eq!((&ttft["pairs"], &ttft["interval"]["method"]), (&12.into(), &"bootstrap".into()));
     let mut command = Command::new(env!("CARGO_BIN_EXE_tierscope"));
-    command.args(args).args(["--json", "-"]).current_dir(place.0.path()).env("RAYON_NUM_THREADS", "1");
+    command.args(args).args(["--json", "-"]).current_dir(place.folder()).env("RAYON_NUM_THREADS", "1");
     let alone = command.output().expect("it runs").stdout;
     assert_eq!(serde_json::from_slice::<serde_json::Value>(&alone).expect("JSON"), found);
     let two = place.json(&[&args[..6], &["2"]].concat(), 1);

@@ -26,8 +26,8 @@ struct Resident {
 pub(crate) struct Below {
     /// G2, G3, G4.
     tiers: [Resident; Tier::COUNT - 1],
-    /// The same of each of several workers.
-    by_worker: Vec<[Resident; Tier::COUNT - 1]>,
+    /// G2 of each of several workers.
+    g2_by_worker: Vec<Resident>,
     lanes: Lanes,
     loads: Loads,
     series: Thinned<BelowSample>,
@@ -36,7 +36,7 @@ pub(crate) struct Below {
 impl Below {
     /// Nothing yet, of so many workers; 0 for one alone.
     pub(crate) fn new(workers: usize) -> Self {
-        Self { by_worker: vec![Default::default(); workers], ..Self::default() }
+        Self { g2_by_worker: vec![Resident::default(); workers], ..Self::default() }
     }
 
     /// Reads a fact; those about something else change nothing.
@@ -60,17 +60,18 @@ impl Below {
     fn tier(&mut self, tier: Tier, worker: Option<WorkerId>, change: impl Fn(&mut Resident)) -> bool {
         let Some(place) = tier.index().checked_sub(1) else { return false };
         change(&mut self.tiers[place]);
-        if let Some(own) = worker.and_then(|worker| self.by_worker.get_mut(worker.index())) {
-            change(&mut own[place]);
+        let own = worker.and_then(|worker| self.g2_by_worker.get_mut(worker.index()));
+        if let Some(own) = own.filter(|_| tier == Tier::G2) {
+            change(own);
         }
         true
     }
 
     /// A worker is gone: what lay in its G2 is no more, and its copies have no end. G3 and G4 outlive it (rule L8).
     pub(crate) fn gone(&mut self, at: SimTime, worker: WorkerId) {
-        let Some(own) = self.by_worker.get_mut(worker.index()) else { return };
+        let Some(own) = self.g2_by_worker.get_mut(worker.index()) else { return };
         let [g2, ..] = &mut self.tiers;
-        g2.now = g2.now.saturating_sub(std::mem::take(&mut own[0].now));
+        g2.now = g2.now.saturating_sub(std::mem::take(&mut own.now));
         self.lanes.gone(at.as_ns(), worker);
         self.sample(at);
     }
@@ -96,14 +97,12 @@ impl Below {
         &self,
         capacity: [u32; Tier::COUNT - 1],
     ) -> [Option<LowerTierCounts>; Tier::COUNT - 1] {
-        counts(self.tiers, capacity)
+        [0, 1, 2].map(|place| self.tiers[place].counts(capacity[place]))
     }
 
     /// The counts of one worker's G2, where there is one of this capacity.
     pub(crate) fn g2_of(&self, worker: usize, capacity_blocks: u32) -> Option<LowerTierCounts> {
-        let [g2, ..] =
-            counts(self.by_worker.get(worker).copied().unwrap_or_default(), [capacity_blocks, 0, 0]);
-        g2
+        self.g2_by_worker.get(worker).copied().unwrap_or_default().counts(capacity_blocks)
     }
 
     /// The lanes that ever had a batch, by name.
@@ -121,18 +120,17 @@ impl Below {
     }
 }
 
-fn counts(
-    tiers: [Resident; Tier::COUNT - 1],
-    capacity: [u32; Tier::COUNT - 1],
-) -> [Option<LowerTierCounts>; Tier::COUNT - 1] {
-    let counts = |place: usize| LowerTierCounts {
-        capacity_blocks: capacity[place],
-        resident_max: tiers[place].max,
-        resident_end: tiers[place].now,
-        stored: tiers[place].stored,
-        removed: tiers[place].removed,
-    };
-    [0, 1, 2].map(|place| (capacity[place] > 0).then(|| counts(place)))
+impl Resident {
+    /// Of a tier of this capacity; nothing where there is none.
+    fn counts(self, capacity_blocks: u32) -> Option<LowerTierCounts> {
+        (capacity_blocks > 0).then_some(LowerTierCounts {
+            capacity_blocks,
+            resident_max: self.max,
+            resident_end: self.now,
+            stored: self.stored,
+            removed: self.removed,
+        })
+    }
 }
 
 /// Until when, and from when, shares of time are counted.

@@ -1,6 +1,6 @@
 //! The one thing a run feeds: every fact once, in order.
 
-use tierscope_engine::{Fact, FactLog, PassStart};
+use tierscope_engine::{Fact, FactLog};
 use tierscope_units::{Digest, Digester, SimTime, WorkerId};
 
 use crate::below::Below;
@@ -9,7 +9,7 @@ use crate::infinite::InfiniteCache;
 use crate::occupied::Occupied;
 use crate::report::{Census, Header, Outcome, Report};
 use crate::requests::{self, FactSummary, Requests, Row};
-use crate::series::{BelowSample, Cdf, Occupancies, cdf};
+use crate::series::{BelowSample, Cdf, cdf};
 use crate::{RequestFate, canonical};
 
 /// What the folds are told before the first fact.
@@ -99,7 +99,6 @@ pub struct Folds {
     /// Whose facts were read last.
     worker: Option<WorkerId>,
     digester: Digester,
-    occupancies: Occupancies,
 }
 
 impl Folds {
@@ -113,7 +112,6 @@ impl Folds {
             fleet: (!setup.workers.is_empty()).then(|| Fleet::new(&setup.workers)),
             worker: None,
             digester: Digester::default(),
-            occupancies: Occupancies::default(),
         }
     }
 
@@ -144,9 +142,14 @@ impl Folds {
             sums.last_ns = at.as_ns();
         }
         match fact {
-            Fact::PassStarted(start) => self.pass_started(at, start),
-            Fact::PassEnded { worker, .. } => sums.g1.end(*worker),
-            Fact::Acquired { .. } | Fact::CapacityExhausted { .. } => {}
+            Fact::PassStarted(start) => {
+                let all = sums.g1.start(start);
+                sums.passes += 1;
+                sums.active_max = sums.active_max.max(all.active);
+                sums.cached_max = sums.cached_max.max(all.cached);
+                sums.source_hold_max = sums.source_hold_max.max(all.source_hold);
+            }
+            Fact::PassEnded { .. } | Fact::Acquired { .. } | Fact::CapacityExhausted { .. } => {}
             Fact::Stored { blocks, .. } | Fact::ClaimActivated { blocks, .. } => {
                 sums.stored_blocks += u64::from(blocks.len())
             }
@@ -178,16 +181,6 @@ impl Folds {
         }
     }
 
-    fn pass_started(&mut self, at: SimTime, start: &PassStart) {
-        let sums = &mut self.sums;
-        let all = sums.g1.start(start);
-        sums.passes += 1;
-        sums.active_max = sums.active_max.max(all.g1.active);
-        sums.cached_max = sums.cached_max.max(all.g1.cached);
-        sums.source_hold_max = sums.source_hold_max.max(all.g1.source_hold);
-        self.occupancies.take(at, &all);
-    }
-
     /// The digest of the facts so far (rule E4).
     pub fn digest(&self) -> Digest {
         self.digester.finish()
@@ -196,11 +189,6 @@ impl Folds {
     /// What expectations may ask about requests.
     pub fn summary(&self) -> FactSummary {
         self.requests.summary()
-    }
-
-    /// Occupancy of G1 over time.
-    pub fn occupancies(&self) -> &Occupancies {
-        &self.occupancies
     }
 
     /// What lay below G1 and what moved, over time; empty where nothing ever moved.

@@ -58,7 +58,14 @@ pub fn write_fact(out: &mut String, at: SimTime, fact: &Fact, log: &FactLog) {
         Fact::TierStored { .. } | Fact::TierRemoved { .. } | Fact::Stored { .. } | Fact::Removed { .. } => {
             line.registration(fact);
         }
-        _ => line.life(fact),
+        Fact::Arrived { .. }
+        | Fact::Rejected { .. }
+        | Fact::Admitted { .. }
+        | Fact::Preempted { .. }
+        | Fact::FirstToken { .. }
+        | Fact::SecondToken { .. }
+        | Fact::Finished { .. }
+        | Fact::Cancelled { .. } => line.life(fact),
     }
     line.close();
 }
@@ -100,7 +107,15 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::SecondToken { .. } => "second_token",
         Fact::Finished { .. } => "finished",
         Fact::Cancelled { .. } => "cancelled",
-        fact => fleet::kind(fact),
+        Fact::SourceHeld { .. } => "source_held",
+        Fact::SourceReleased { .. } => "source_released",
+        Fact::DestinationReserved { .. } => "destination_reserved",
+        Fact::ContextArrived { .. } => "context_arrived",
+        Fact::Joined { .. } => "joined",
+        Fact::Withdrawn { .. } => "withdrawn",
+        Fact::Route(fact) => fleet::route(fact),
+        Fact::Handoff(fact) => fleet::handoff(fact),
+        Fact::Worker { .. } => "worker",
     }
 }
 

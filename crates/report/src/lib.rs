@@ -21,7 +21,7 @@ mod fleet;
 mod folds;
 pub mod infinite;
 pub mod jsonl;
-mod numbers;
+pub mod numbers;
 mod occupied;
 pub mod paired;
 mod rejection;
@@ -42,6 +42,6 @@ pub use report::{
     RouterSpread, Throughput, TierCounts, TierHits, Tiers, TokenCounts, WorkerCounts,
 };
 pub use requests::{FactSummary, RequestFate, RequestSummary};
-pub use series::{BelowSample, Cdf, CdfPoint, Occupancies, Sample};
+pub use series::{BelowSample, Cdf, CdfPoint, Sample};
 pub use statistics::Summary;
 pub use thinned::{Thinned, Timed};

@@ -1,9 +1,9 @@
-//! Numbers for the eye: thousands apart, decimals cut to what helps.
+//! Numbers and words for the eye: thousands apart, decimals cut to what helps, text from outside kept on its line.
 
 use tierscope_units::time::NS_PER_MS;
 
 /// A whole number with commas between thousands.
-pub(crate) fn group(number: u64) -> String {
+pub fn group(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
@@ -16,7 +16,7 @@ pub(crate) fn group(number: u64) -> String {
 }
 
 /// A float with two decimals and commas between thousands.
-pub(crate) fn rate(number: f64) -> String {
+pub fn rate(number: f64) -> String {
     let plain = format!("{number:.2}");
     match plain.split_once('.') {
         Some((whole, decimals)) => match whole.parse() {
@@ -25,6 +25,15 @@ pub(crate) fn rate(number: f64) -> String {
         },
         None => plain,
     }
+}
+
+/// Text from outside: on one line, without control characters, cut behind so many characters.
+pub fn printable(text: &str, longest: usize) -> String {
+    let mut line: String = text.chars().take(longest).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.chars().nth(longest).is_some() {
+        line.push('…');
+    }
+    line
 }
 
 /// A share of one in percent.

@@ -3,67 +3,38 @@
 use tierscope_engine::{Occupancy, PassStart};
 use tierscope_units::{Idx, WorkerId};
 
-/// One worker as its newest pass began.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Standing {
-    pub(crate) g1: Occupancy,
-    pub(crate) waiting: u32,
-    pub(crate) running: u32,
-    /// Passes under way.
-    passes: u32,
-}
-
 /// All workers, and their sum.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Occupied {
-    workers: Vec<Standing>,
-    sum: Standing,
+    workers: Vec<Occupancy>,
+    sum: Occupancy,
 }
 
 impl Occupied {
     /// A pass begins: the sum over the workers at this instant.
     #[inline]
-    pub(crate) fn start(&mut self, start: &PassStart) -> Standing {
-        let running = start.prefill_rows + start.decode_rows;
-        let old = self.worker(start.worker);
-        let new = Standing { g1: start.g1, waiting: start.waiting, running, passes: old.passes + 1 };
-        self.put(start.worker, new);
+    pub(crate) fn start(&mut self, start: &PassStart) -> Occupancy {
+        self.put(start.worker, start.g1);
         self.sum
-    }
-
-    /// A pass ends; with the last of a worker nothing runs there.
-    #[inline]
-    pub(crate) fn end(&mut self, worker: WorkerId) {
-        let old = self.worker(worker);
-        let passes = old.passes.saturating_sub(1);
-        let running = if passes == 0 { 0 } else { old.running };
-        self.put(worker, Standing { passes, running, ..old });
     }
 
     /// A worker is gone, with all that it held.
     pub(crate) fn gone(&mut self, worker: WorkerId) {
-        self.put(worker, Standing::default());
+        self.put(worker, Occupancy::default());
     }
 
-    fn worker(&mut self, worker: WorkerId) -> Standing {
+    fn put(&mut self, worker: WorkerId, new: Occupancy) {
         let at = worker.index();
         if at >= self.workers.len() {
-            self.workers.resize(at + 1, Standing::default());
+            self.workers.resize(at + 1, Occupancy::default());
         }
-        self.workers[at]
-    }
-
-    fn put(&mut self, worker: WorkerId, new: Standing) {
-        let old = self.worker(worker);
-        self.workers[worker.index()] = new;
-        let Standing { g1, waiting, running, .. } = &mut self.sum;
-        replace(&mut g1.free, old.g1.free, new.g1.free);
-        replace(&mut g1.reserved, old.g1.reserved, new.g1.reserved);
-        replace(&mut g1.active, old.g1.active, new.g1.active);
-        replace(&mut g1.cached, old.g1.cached, new.g1.cached);
-        replace(&mut g1.source_hold, old.g1.source_hold, new.g1.source_hold);
-        replace(waiting, old.waiting, new.waiting);
-        replace(running, old.running, new.running);
+        let old = std::mem::replace(&mut self.workers[at], new);
+        let sum = &mut self.sum;
+        replace(&mut sum.free, old.free, new.free);
+        replace(&mut sum.reserved, old.reserved, new.reserved);
+        replace(&mut sum.active, old.active, new.active);
+        replace(&mut sum.cached, old.cached, new.cached);
+        replace(&mut sum.source_hold, old.source_hold, new.source_hold);
     }
 }
 
@@ -77,7 +48,7 @@ mod tests {
     use super::*;
     use tierscope_units::PassId;
 
-    fn pass(worker: u16, active: u32, waiting: u32) -> PassStart {
+    fn pass(worker: u16, active: u32) -> PassStart {
         PassStart {
             worker: WorkerId(worker),
             pass: PassId(0),
@@ -85,7 +56,7 @@ mod tests {
             prefill_tokens: 8,
             decode_rows: 2,
             decode_tokens: 2,
-            waiting,
+            waiting: 0,
             g1: Occupancy { active, free: 100 - active, ..Occupancy::default() },
         }
     }
@@ -93,15 +64,12 @@ mod tests {
     #[test]
     fn each_worker_counts_once_with_its_newest_pass() {
         let mut all = Occupied::default();
-        let told = |now: Standing| (now.g1.active, now.g1.free, now.waiting, now.running);
-        assert_eq!(told(all.start(&pass(1, 30, 2))), (30, 70, 2, 3));
-        assert_eq!(told(all.start(&pass(0, 50, 1))), (80, 120, 3, 6));
-        assert_eq!(told(all.start(&pass(1, 10, 0))), (60, 140, 1, 6));
-        all.end(WorkerId(1));
-        all.end(WorkerId(1));
-        // Nothing runs at the first any more; its cache is as it was.
-        assert_eq!(told(all.start(&pass(0, 20, 0))), (30, 170, 0, 3));
+        let told = |now: Occupancy| (now.active, now.free);
+        assert_eq!(told(all.start(&pass(1, 30))), (30, 70));
+        assert_eq!(told(all.start(&pass(0, 50))), (80, 120));
+        assert_eq!(told(all.start(&pass(1, 10))), (60, 140));
+        assert_eq!(told(all.start(&pass(0, 20))), (30, 170));
         all.gone(WorkerId(0));
-        assert_eq!(told(all.start(&pass(1, 5, 0))), (5, 95, 0, 3));
+        assert_eq!(told(all.start(&pass(1, 5))), (5, 95));
     }
 }

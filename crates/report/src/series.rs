@@ -6,18 +6,16 @@
 //! Deliberately absent: averages. A sample is a state that was really so.
 
 use serde::Serialize;
-use tierscope_engine::{Lane, Tier};
+use tierscope_engine::{Lane, PassStart, Tier};
 use tierscope_units::SimTime;
 
-use crate::occupied::Standing;
 pub use crate::thinned::MAX_SAMPLES;
-use crate::thinned::{Thinned, Timed};
+use crate::thinned::Timed;
 
 /// Most points of a distribution.
 pub const MAX_CDF_POINTS: usize = 256;
 
-/// The state of the worker as a pass began; blocks of G1, and requests. Of several workers the sum, each as its
-/// newest pass began.
+/// The state of the worker as a pass began; blocks of G1, and requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Sample {
     /// When, in nanoseconds since the run began.
@@ -40,33 +38,17 @@ impl Timed for Sample {
     }
 }
 
-/// Occupancy of G1 over time.
-#[derive(Clone, Debug, Default)]
-pub struct Occupancies {
-    samples: Thinned<Sample>,
-}
-
-impl Occupancies {
-    /// The samples kept, in order of time.
-    pub fn samples(&self) -> &[Sample] {
-        self.samples.samples()
-    }
-
-    /// Width of a bucket in nanoseconds.
-    pub fn bucket_ns(&self) -> u64 {
-        self.samples.bucket_ns()
-    }
-
-    #[inline]
-    pub(crate) fn take(&mut self, at: SimTime, all: &Standing) {
-        self.samples.push(Sample {
+impl Sample {
+    /// The state as this pass began.
+    pub fn of(at: SimTime, start: &PassStart) -> Self {
+        Self {
             at_ns: at.as_ns(),
-            active: all.g1.active,
-            cached: all.g1.cached,
-            free: all.g1.free,
-            waiting: all.waiting,
-            running: all.running,
-        });
+            active: start.g1.active,
+            cached: start.g1.cached,
+            free: start.g1.free,
+            waiting: start.waiting,
+            running: start.prefill_rows + start.decode_rows,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::fmt::Write;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentLineStyle, LineStyle, Table, TableStyle, Width};
 use tierscope_units::Span;
 
-use crate::numbers::{group, milliseconds, percent, percent_of, rate};
+use crate::numbers::{group, milliseconds, percent, percent_of, printable, rate};
 use crate::report::{Outcome, Report};
 use crate::statistics::Summary;
 
@@ -38,21 +38,11 @@ pub fn render(report: &Report) -> String {
 
 fn header(out: &mut String, report: &Report) {
     let title = if report.title.is_empty() { "untitled" } else { &report.title };
-    let _ = writeln!(out, "tierscope {} · {}\n", report.tierscope, printable(title));
+    let _ = writeln!(out, "tierscope {} · {}\n", report.tierscope, printable(title, WIDTH - 24));
     let _ = writeln!(out, "  outcome   {}", outcome(report));
-    let _ = writeln!(out, "  timing    {}", printable(&report.timing_model));
+    let _ = writeln!(out, "  timing    {}", printable(&report.timing_model, WIDTH - 24));
     let _ = writeln!(out, "  scenario  {}   seed {}", report.scenario_hash, report.seed);
     let _ = writeln!(out, "  digest    {}\n", report.digest);
-}
-
-/// Text from outside, on one line and without control characters.
-fn printable(text: &str) -> String {
-    let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if let Some((cut, _)) = line.char_indices().nth(WIDTH - 24) {
-        line.truncate(cut);
-        line.push('…');
-    }
-    line
 }
 
 fn outcome(report: &Report) -> String {
@@ -133,15 +123,8 @@ fn totals(report: &Report) -> Table {
     table
 }
 
-/// A table of numbers behind a first column of names.
-fn numbers<const N: usize>(header: [&str; N]) -> Table {
-    let mut table = Table::new();
-    table.load_style(style(ContentLineStyle::none().left('│').right('│'), '─', '─', '─'));
-    table.set_header(header);
-    table
-}
-
-fn aligned(mut table: Table) -> Table {
+/// Numbers behind a first column of names stand at the right.
+pub(crate) fn aligned(mut table: Table) -> Table {
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
         column.set_padding((1, 1));

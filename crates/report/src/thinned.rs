@@ -30,11 +30,7 @@ impl<T: Timed> Thinned<T> {
         &self.samples
     }
 
-    /// Width of a bucket in nanoseconds.
-    pub fn bucket_ns(&self) -> u64 {
-        1 << self.shift
-    }
-
+    /// The newest sample: not before the one before it.
     #[inline]
     pub fn push(&mut self, sample: T) {
         match self.samples.last_mut() {

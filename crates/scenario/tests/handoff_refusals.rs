@@ -1,19 +1,12 @@
 //! What is refused of handoffs, their link and their messages, and with which words.
 
-use expect_test::{Expect, expect};
+mod refused;
+
+use expect_test::expect;
+use refused::{HEAD, refused};
 use tierscope_scenario::parse_any;
 
-const HEAD: &str =
-    "tierscope = 1\n[engine]\nblock_size_tokens = 4\n[workload]\nkind = 'trace'\nfile = 't.jsonl'\n";
-
 const SPLIT: &str = "[workers]\nprefill = 1\ndecode = 1\n";
-
-#[track_caller]
-fn refused(tables: &str, expected: Expect) {
-    let problems = parse_any(&format!("{HEAD}{tables}")).expect_err("the text is refused");
-    let printed: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    expected.assert_eq(&printed.join("\n"));
-}
 
 #[test]
 fn handoffs_are_checked() {

@@ -1,17 +1,9 @@
 //! What lies below G1 and is refused, and with which words.
 
-use expect_test::{Expect, expect};
-use tierscope_scenario::parse_any;
+mod refused;
 
-const HEAD: &str =
-    "tierscope = 1\n[engine]\nblock_size_tokens = 4\n[workload]\nkind = 'trace'\nfile = 't.jsonl'\n";
-
-#[track_caller]
-fn refused(tables: &str, expected: Expect) {
-    let problems = parse_any(&format!("{HEAD}{tables}")).expect_err("the text is refused");
-    let printed: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    expected.assert_eq(&printed.join("\n"));
-}
+use expect_test::expect;
+use refused::refused;
 
 #[test]
 fn tables_below_g1_need_their_tiers() {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tierscope_engine::{FactLog, Role};
+use tierscope_engine::FactLog;
 use tierscope_report::{
     Census, FoldSetup, Folds, Header, InfiniteCache, Outcome, Report, SloLimits, WorkerSetup, infinite_cache,
 };
@@ -46,6 +46,9 @@ pub struct Run {
 impl Run {
     /// A run before its first instant.
     pub fn new(scenario: &Scenario, workload: Arc<Workload>, options: RunOptions) -> Self {
+        // The scenario's limits keep the sums within their type.
+        let sums = scenario.fleet_config().tier_blocks().map(|sum| u32::try_from(sum).unwrap_or(u32::MAX));
+        let [g1_blocks, g2, g3, g4] = sums;
         let setup = FoldSetup {
             slo: scenario.slo.as_ref().map(|slo| SloLimits {
                 ttft_ns: slo.ttft.map(|span| span.as_ns()),
@@ -53,8 +56,8 @@ impl Run {
                 e2e_ns: slo.e2e.map(|span| span.as_ns()),
             }),
             block_size_tokens: scenario.engine.block_size_tokens,
-            g1_blocks: g1_blocks(scenario),
-            tier_blocks: tier_blocks(scenario),
+            g1_blocks,
+            tier_blocks: [g2, g3, g4],
             kv_bytes_per_block: scenario.kv_bytes_per_block,
             requests: workload.requests.len() as u32,
             workers: workers(scenario),
@@ -168,32 +171,11 @@ fn workers(scenario: &Scenario) -> Vec<WorkerSetup> {
     let Some(fleet) = &scenario.fleet else { return Vec::new() };
     let config = scenario.fleet_config();
     let setup = |worker: usize| WorkerSetup {
-        role: match fleet.roles[worker] {
-            Role::Whole => "whole",
-            Role::Prefill => "prefill",
-            Role::Decode => "decode",
-        },
+        role: fleet.roles[worker].name(),
         g1_blocks: config.g1_blocks_of(worker),
         present: fleet.present[worker],
     };
     (0..fleet.roles.len()).map(setup).collect()
-}
-
-/// Blocks of G1 of all workers; the scenario's limits keep the sum within its type.
-fn g1_blocks(scenario: &Scenario) -> u32 {
-    let config = scenario.fleet_config();
-    (0..config.roles.len()).fold(0, |sum: u32, worker| sum.saturating_add(config.g1_blocks_of(worker)))
-}
-
-/// Blocks of G2, G3 and G4 over all workers and hosts; 0 where there is no such tier.
-fn tier_blocks(scenario: &Scenario) -> [u32; 3] {
-    let Some(tiers) = &scenario.engine.tiers else { return [0; 3] };
-    let (workers, hosts) = scenario.fleet.as_ref().map_or((1, 1), |fleet| {
-        let workers = fleet.roles.len() as u32;
-        (workers, workers.div_ceil(fleet.workers_per_host.max(1)))
-    });
-    let blocks = [Some(tiers.g2), tiers.g3, tiers.g4].map(|tier| tier.map_or(0, |tier| tier.blocks));
-    [blocks[0].saturating_mul(workers), blocks[1].saturating_mul(hosts), blocks[2]]
 }
 
 /// What a cache without limits would have hit, by the workload's own content blocks.

@@ -20,7 +20,15 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    pub(crate) fn look_at(&mut self, log: &FactLog) {
+    /// Looks at each log before `sink` does.
+    pub(crate) fn before<'a>(&'a mut self, sink: &'a mut impl FnMut(&FactLog)) -> impl FnMut(&FactLog) + 'a {
+        move |log| {
+            self.look_at(log);
+            sink(log);
+        }
+    }
+
+    fn look_at(&mut self, log: &FactLog) {
         let worker = log.worker().unwrap_or_default();
         let circles = &mut self.circles[worker.index()];
         let was_settled = !circles.wants_a_look();

@@ -250,20 +250,12 @@ impl Simulation {
 
     /// The fleet's next command. What is shown is counted.
     fn poll(&mut self, sink: &mut impl FnMut(&FactLog)) -> Option<FleetCommand> {
-        let seen = &mut self.seen;
-        self.fleet.poll_command(self.now, &mut |log| {
-            seen.look_at(log);
-            sink(log);
-        })
+        self.fleet.poll_command(self.now, &mut self.seen.before(sink))
     }
 
     fn tell(&mut self, input: FleetInput<'_>, sink: &mut impl FnMut(&FactLog)) {
-        let seen = &mut self.seen;
         self.fleet
-            .handle(self.now, input, &mut |log| {
-                seen.look_at(log);
-                sink(log);
-            })
+            .handle(self.now, input, &mut self.seen.before(sink))
             .expect("the world reports what it was asked for, once");
     }
 
@@ -326,24 +318,17 @@ impl Simulation {
                 let sample = |model| Acceptance::sample(model, fleet.worker(worker).rows_of(pass));
                 let sampled = self.acceptance.as_mut().map_or(&[][..], sample);
                 let input = FleetInput::Worker { worker, input: Input::PassEnded { pass, sampled } };
-                let seen = &mut self.seen;
                 self.fleet
-                    .handle(self.now, input, &mut |log| {
-                        seen.look_at(log);
-                        sink(log);
-                    })
+                    .handle(self.now, input, &mut self.seen.before(sink))
                     .expect("the world reports what it was asked for, once");
                 self.copies.pass_ended(self.now, worker, pass);
             }
             // Its worker was lost meanwhile.
             Event::PassEnds { .. } => {}
             Event::Changes(worker, change) => {
-                let seen = &mut self.seen;
+                let input = FleetInput::Change { worker, change };
                 // A worker that is not there cannot go; whoever wrote the scenario was told so.
-                let _told = self.fleet.handle(self.now, FleetInput::Change { worker, change }, &mut |log| {
-                    seen.look_at(log);
-                    sink(log);
-                });
+                let _told = self.fleet.handle(self.now, input, &mut self.seen.before(sink));
             }
             Event::Message(number) => {
                 if let Some(message) = self.messages.receive(number) {

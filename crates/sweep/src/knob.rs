@@ -11,6 +11,7 @@
 //! Where both ends are whole numbers the values are rounded to whole numbers, and one that repeats is taken once.
 
 use crate::refusal::{Refusal, quote};
+use crate::row::Kind;
 
 /// Most values of one knob.
 const VALUES_MAX: usize = 10_000;
@@ -23,6 +24,8 @@ pub struct Knob {
     pub key: String,
     /// Its values in order, as `--set` takes them; at least one.
     pub values: Vec<String>,
+    /// What they all are.
+    pub kind: Kind,
 }
 
 impl Knob {
@@ -55,7 +58,13 @@ impl Knob {
                 "remove one of the two, or let ranges not overlap",
             ));
         }
-        Ok(Self { key: key.to_owned(), values })
+        Ok(Self::new(key.to_owned(), values))
+    }
+
+    /// A knob of these values.
+    pub(crate) fn new(key: String, values: Vec<String>) -> Self {
+        let kind = Kind::of_all(values.iter().map(String::as_str));
+        Self { key, values, kind }
     }
 }
 

@@ -148,8 +148,7 @@ impl Plan {
         }
         let mode = [Mode::Run, Mode::CacheOnly].into_iter().find(|mode| value["mode"] == mode.word())?;
         let knobs = value["knobs"].as_array()?.iter();
-        let knobs =
-            knobs.map(|knob| Some(Knob { key: knob[0].as_str()?.to_owned(), values: texts(&knob[1])? }));
+        let knobs = knobs.map(|knob| Some(Knob::new(knob[0].as_str()?.to_owned(), texts(&knob[1])?)));
         let seeds = value["seeds"].as_array()?;
         let traces = value["traces"].as_array()?.iter();
         let traces = traces.map(|trace| {

@@ -100,10 +100,7 @@ const HEAD: [(&str, Kind); 3] = [("seed", Kind::Whole), ("state", Kind::Text), (
 pub fn columns(plan: &Plan) -> Vec<Column> {
     let fixed = |name: &str, kind| Column { name: name.to_owned(), kind };
     let mut columns = vec![fixed(POINT, Kind::Whole)];
-    columns.extend(plan.knobs.iter().map(|knob| Column {
-        name: knob.key.clone(),
-        kind: kind_of(knob.values.iter().map(String::as_str)),
-    }));
+    columns.extend(plan.knobs.iter().map(|knob| fixed(&knob.key, knob.kind)));
     // A knob may turn the seed itself; a column has one name.
     columns
         .extend(HEAD.iter().filter(|(name, _)| !has_knob(plan, name)).map(|&(name, kind)| fixed(name, kind)));
@@ -120,15 +117,17 @@ fn has_knob(plan: &Plan, name: &str) -> bool {
     plan.knobs.iter().any(|knob| knob.key == name)
 }
 
-/// Numbers where all values are, else text.
-fn kind_of<'a>(values: impl Iterator<Item = &'a str> + Clone) -> Kind {
-    let all = |fits: fn(&str) -> bool| values.clone().all(fits);
-    if all(|value| whole(value).is_some()) {
-        Kind::Whole
-    } else if all(|value| real(value).is_some()) {
-        Kind::Real
-    } else {
-        Kind::Text
+impl Kind {
+    /// Numbers where all values are, else text.
+    pub(crate) fn of_all<'a>(values: impl Iterator<Item = &'a str> + Clone) -> Self {
+        let all = |fits: fn(&str) -> bool| values.clone().all(fits);
+        if all(|value| whole(value).is_some()) {
+            Self::Whole
+        } else if all(|value| real(value).is_some()) {
+            Self::Real
+        } else {
+            Self::Text
+        }
     }
 }
 
@@ -150,10 +149,9 @@ fn text(value: &str) -> String {
 impl Row {
     pub(crate) fn of(plan: &Plan, index: u64, outcome: &Outcome<'_>) -> Self {
         let point = plan.point(index);
-        let kinds = columns(plan);
         let mut row = vec![Value::Whole(index)];
-        for (column, value) in kinds[1..].iter().zip(&point.values) {
-            row.push(match column.kind {
+        for (knob, value) in plan.knobs.iter().zip(&point.values) {
+            row.push(match knob.kind {
                 Kind::Whole => whole(value).map_or(Value::None, Value::Whole),
                 Kind::Real => real(value).map_or(Value::None, Value::Real),
                 Kind::Text => Value::Text(text(value)),
@@ -166,7 +164,7 @@ impl Row {
         let wanted = HEAD.iter().zip(head).filter(|((name, _), _)| !has_knob(plan, name));
         row.extend(wanted.map(|(_, value)| value));
         match outcome {
-            Outcome::None { .. } => row.resize(kinds.len(), Value::None),
+            Outcome::None { .. } => row.resize(columns(plan).len(), Value::None),
             Outcome::Cache { scenario, cache } => {
                 row.extend(columns::CACHE.iter().map(|measure| (measure.of)(scenario, cache)));
             }

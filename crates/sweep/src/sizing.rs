@@ -14,7 +14,7 @@
 
 mod table;
 
-use tierscope_engine::{Lane, Role, TierConfig};
+use tierscope_engine::Lane;
 use tierscope_scenario::Scenario;
 
 pub use table::{break_even, render};
@@ -33,13 +33,6 @@ pub struct Path {
     /// What that link would have to reach so that loading is as fast as computing; `None` where no rate is enough,
     /// because the rest of the path takes longer already.
     pub link_break_even_gb_per_s: Option<f64>,
-}
-
-impl Path {
-    /// How many times as fast as computing this path loads; `None` where computing takes no time.
-    pub fn advantage(&self, scenario: &Scenario) -> Option<f64> {
-        Some(self.gb_per_s / break_even_gb_per_s(scenario)?)
-    }
 }
 
 /// Bytes per nanosecond, which are GB/s, at which loading a block takes as long as computing it; `None` where
@@ -79,32 +72,18 @@ pub fn paths(scenario: &Scenario) -> [Option<Path>; 3] {
 
 /// Blocks of all tiers together: G1 and G2 of each worker, G3 of each host, one G4.
 pub fn total_blocks(scenario: &Scenario) -> u64 {
-    let g1 = u64::from(scenario.engine.g1_blocks);
-    let (workers, hosts, g1) = match &scenario.fleet {
-        None => (1, 1, g1),
-        Some(fleet) => {
-            let decode = fleet.decode_g1_blocks.map_or(g1, u64::from);
-            let each = fleet.roles.iter().map(|role| if *role == Role::Decode { decode } else { g1 });
-            let workers = fleet.roles.len() as u64;
-            (workers, workers.div_ceil(u64::from(fleet.workers_per_host.max(1))), each.sum())
-        }
-    };
-    let below = scenario.engine.tiers.as_ref().map_or(0, |tiers| {
-        let blocks = |tier: Option<TierConfig>| tier.map_or(0, |tier| u64::from(tier.blocks));
-        workers * blocks(Some(tiers.g2)) + hosts * blocks(tiers.g3) + blocks(tiers.g4)
-    });
-    g1 + below
-}
-
-/// How many workers there are.
-pub fn workers(scenario: &Scenario) -> u64 {
-    scenario.fleet.as_ref().map_or(1, |fleet| fleet.roles.len() as u64)
+    scenario.fleet_config().tier_blocks().iter().sum()
 }
 
 /// The same in GiB of one copy of the KV.
 pub fn total_gib(scenario: &Scenario) -> f64 {
     let bytes = u128::from(total_blocks(scenario)) * u128::from(scenario.kv_bytes_per_block);
     bytes as f64 / f64::from(1 << 30)
+}
+
+/// How many workers there are.
+pub fn workers(scenario: &Scenario) -> u64 {
+    scenario.fleet.as_ref().map_or(1, |fleet| fleet.roles.len() as u64)
 }
 
 #[cfg(test)]

@@ -42,7 +42,11 @@ impl Read {
             ledger.take(log);
         }
         if let Some(series) = self.occupancies.get_mut(worker.index()) {
-            log.iter().filter_map(|(at, fact)| sample(at.as_ns(), fact)).for_each(|one| series.push(one));
+            for (at, fact) in log.iter() {
+                if let Fact::PassStarted(start) = fact {
+                    series.push(Sample::of(at, start));
+                }
+            }
         }
         self.copies.take(log);
         self.between.take(log);
@@ -57,16 +61,4 @@ impl Read {
     pub fn occupancy(&self, worker: WorkerId) -> &[Sample] {
         self.occupancies[worker.index()].samples()
     }
-}
-
-fn sample(at_ns: u64, fact: &Fact) -> Option<Sample> {
-    let Fact::PassStarted(start) = fact else { return None };
-    Some(Sample {
-        at_ns,
-        active: start.g1.active,
-        cached: start.g1.cached,
-        free: start.g1.free,
-        waiting: start.waiting,
-        running: start.prefill_rows + start.decode_rows,
-    })
 }

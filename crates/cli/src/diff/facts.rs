@@ -20,9 +20,15 @@ pub(crate) struct Compared {
     same_work: bool,
     of_log: bool,
     reports: [Report; 2],
+    workloads: [Option<Arc<Workload>>; 2],
 }
 
 impl Compared {
+    /// The requests of one side; `None` of a log.
+    pub(crate) fn workload(&self, side: Side) -> Option<&Arc<Workload>> {
+        self.workloads[side as usize].as_ref()
+    }
+
     /// The two runs as one pair of reports.
     pub(crate) fn pair(&self) -> Pair {
         let Self { seed, same_work, of_log, reports, .. } = self;
@@ -33,7 +39,7 @@ impl Compared {
 /// Compares two sides, scenarios with their own seeds or the given one.
 pub(crate) fn compare(contestants: &[Contestant; 2], seed: Option<u64>, args: &DiffArgs) -> Result<Compared> {
     let [a, b] = contestants;
-    let loaded = [a.load(seed)?, b.load(seed)?];
+    let loaded = [a.load(seed, None)?, b.load(seed, None)?];
     let open = |side: Side| contestants[side as usize].open(loaded[side as usize].as_ref());
     let (findings, excerpt, reports) = read_both(&open, args.context)?;
     let same_work = match &loaded {
@@ -43,7 +49,8 @@ pub(crate) fn compare(contestants: &[Contestant; 2], seed: Option<u64>, args: &D
     };
     let seed = loaded.iter().flatten().map(|(scenario, _)| scenario.seed).next().unwrap_or(0);
     let of_log = contestants.iter().any(Contestant::is_log);
-    Ok(Compared { findings, excerpt, seed, same_work, of_log, reports })
+    let workloads = loaded.map(|loaded| loaded.map(|(_, workload)| workload));
+    Ok(Compared { findings, excerpt, seed, same_work, of_log, reports, workloads })
 }
 
 /// The facts of two runs of one scenario that should be equal and are not: the first difference in words, or that it did not

@@ -76,12 +76,20 @@ impl Contestant {
         }
     }
 
-    /// The scenario with a seed of its own or the given one, and its requests; `None` of a log.
-    pub(crate) fn load(&self, seed: Option<u64>) -> Result<Option<(Scenario, Arc<Workload>)>> {
+    /// The scenario with a seed of its own or the given one, and its requests; `None` of a log. `known` are its requests
+    /// under another seed: those of a trace are the same.
+    pub(crate) fn load(
+        &self,
+        seed: Option<u64>,
+        known: Option<&Arc<Workload>>,
+    ) -> Result<Option<(Scenario, Arc<Workload>)>> {
         let Self::Scenario { argument, set } = self else { return Ok(None) };
         let input: Input = input::read(argument, &Changes { trace: None, set, seed })?;
-        let workload = input.expand()?;
-        Ok(Some((input.scenario, Arc::new(workload))))
+        let workload = match known {
+            Some(known) if input.scenario.trace_path().is_some() => known.clone(),
+            _ => Arc::new(input.expand()?),
+        };
+        Ok(Some((input.scenario, workload)))
     }
 
     /// Its facts from the beginning.

@@ -4,7 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 
-use crate::args::EXIT_CODES;
+/// A sweep judges no expectations, and a dead end is a row of it.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  2  bad usage or input, every point refused, or interrupted
+  3  an invariant violated";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,7 +30,7 @@ sweep goes on where it stopped when the same command is given again. docs/SWEEPS
 pub(crate) struct SweepArgs {
     #[command(subcommand)]
     pub(crate) command: Option<SweepCommand>,
-    /// Scenario (.toml, .json), bare trace (.jsonl, .csv), link, or - for standard input
+    /// Scenario (.toml, .json), bare trace (of any format that `convert` reads), link, or - for standard input
     #[arg(value_name = "SCENARIO|LINK", required = true)]
     pub(crate) scenario: Option<String>,
     /// A key and its values, for example engine.g1_blocks=500..8000*2; once to three times

@@ -82,9 +82,9 @@ fn exit(plan: &Plan, rows: &[Row]) -> Exit {
         ));
         return Exit::Broken;
     }
-    let state = |row: &Row| text(plan, row, "state");
-    if !rows.is_empty() && rows.iter().all(|row| state(row) == State::Refused.word()) {
-        let reason = text(plan, &rows[0], "detail");
+    let state = place(plan, "state");
+    if !rows.is_empty() && rows.iter().all(|row| text(row, state) == State::Refused.word()) {
+        let reason = text(&rows[0], place(plan, "detail"));
         output::complain(&format!("error: every point is refused, the first because: {reason}"));
         return Exit::BadInput;
     }
@@ -93,15 +93,20 @@ fn exit(plan: &Plan, rows: &[Row]) -> Exit {
 
 /// What to say of a row that a violated invariant left; `None` without one.
 pub(crate) fn broken(plan: &Plan, rows: &[Row]) -> Option<String> {
-    let row = rows.iter().find(|row| text(plan, row, "state") == State::Broken.word())?;
-    Some(format!("point {}: {}", row.point()?, text(plan, row, "detail")))
+    let state = place(plan, "state");
+    let row = rows.iter().find(|row| text(row, state) == State::Broken.word())?;
+    Some(format!("point {}: {}", row.point()?, text(row, place(plan, "detail"))))
 }
 
-fn text(plan: &Plan, row: &Row, name: &str) -> String {
-    let at = columns(plan).iter().position(|column| column.name == name);
+/// Where a column stands in each row.
+fn place(plan: &Plan, name: &str) -> Option<usize> {
+    columns(plan).iter().position(|column| column.name == name)
+}
+
+fn text(row: &Row, at: Option<usize>) -> &str {
     match at.and_then(|at| row.0.get(at)) {
-        Some(Value::Text(text)) => text.clone(),
-        _ => String::new(),
+        Some(Value::Text(text)) => text,
+        _ => "",
     }
 }
 

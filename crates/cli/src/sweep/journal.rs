@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Result, anyhow};
 use tierscope_sweep::{Plan, Row, Shard, part};
 
+use crate::output::cannot;
 /// A journal that this process alone writes.
 pub(crate) struct Journal {
     path: PathBuf,
@@ -22,13 +23,8 @@ impl Journal {
     /// When another process writes it, or it belongs to another plan.
     pub(crate) fn open(path: &Path, header: &str, plan: &Plan, shard: Shard) -> Result<(Self, Vec<Row>)> {
         let mut options = OpenOptions::new();
-        let mut file = options
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(|error| cannot(path, &error))?;
+        let mut file =
+            options.read(true).write(true).create(true).truncate(false).open(path).map_err(cannot(path))?;
         // Released when the process ends, however it does.
         match file.try_lock() {
             // Some network file systems have no locks; there the user keeps order.
@@ -41,7 +37,7 @@ impl Journal {
             }
         }
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(|error| cannot(path, &error))?;
+        file.read_to_end(&mut bytes).map_err(cannot(path))?;
         // A kill can leave half a line; whole lines stay.
         bytes.truncate(bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1));
         let text = String::from_utf8_lossy(&bytes);
@@ -57,28 +53,21 @@ impl Journal {
             file.seek(SeekFrom::End(0))?;
             if bytes.is_empty() { file.write_all(header.as_bytes()) } else { Ok(()) }
         };
-        begun().map_err(|error| cannot(path, &error))?;
+        begun().map_err(cannot(path))?;
         Ok((Self { path: path.to_owned(), file: Mutex::new(file) }, rows))
     }
 
     /// Writes a row down, in one piece.
     pub(crate) fn append(&self, row: &Row) -> Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(part::entry(row).as_bytes()).map_err(|error| cannot(&self.path, &error))
+        file.write_all(part::entry(row).as_bytes()).map_err(cannot(&self.path))
     }
 }
 
 /// Removes a journal, if there is one.
 pub(crate) fn remove(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(cannot(path, &error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(cannot(path)(error)),
         _ => Ok(()),
     }
-}
-
-fn cannot(path: &Path, error: &std::io::Error) -> anyhow::Error {
-    let path = path.display();
-    anyhow!(
-        "error: cannot write {path}: {error}\n  mend: name a file in a folder that exists and may be written to"
-    )
 }

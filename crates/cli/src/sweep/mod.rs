@@ -84,10 +84,7 @@ fn whole(args: &SweepArgs, planned: &Planned) -> Result<Vec<Row>> {
 /// One share, as a part in a folder.
 fn one_part(args: &SweepArgs, planned: &Planned, shard: Shard) -> Result<Exit> {
     let folder = args.out.as_deref().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(|error| {
-        let folder = folder.display();
-        anyhow!("error: cannot make the folder {folder}: {error}\n  mend: name one that may be written to")
-    })?;
+    shards::make_folder(folder)?;
     let header = part::header(&planned.plan, shard, &planned.again);
     let path = folder.join(format!("{}.jsonl", shard.name()));
     let journal = folder.join(format!("{}.journal", shard.name()));

@@ -91,13 +91,16 @@ impl Shards {
 
     /// Makes the folder.
     pub(crate) fn prepare(&self) -> Result<()> {
-        std::fs::create_dir_all(&self.folder).map_err(|error| cannot_make(&self.folder, &error))
+        make_folder(&self.folder)
     }
 }
 
-fn cannot_make(folder: &Path, error: &std::io::Error) -> anyhow::Error {
-    let folder = folder.display();
-    anyhow!("error: cannot make the folder {folder}: {error}\n  mend: name one that may be written to")
+/// Makes a folder, with those that it lies in.
+pub(crate) fn make_folder(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let folder = folder.display();
+        anyhow!("error: cannot make the folder {folder}: {error}\n  mend: name one that may be written to")
+    })
 }
 
 /// A word as a shell takes it.

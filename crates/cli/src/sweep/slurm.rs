@@ -1,6 +1,7 @@
 //! A sweep as a Slurm array: one task a share. `sbatch --wait` comes back when all have ended.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Result, anyhow};
@@ -16,7 +17,7 @@ pub(crate) fn run(args: &SweepArgs, shards: &Shards) -> Result<Handed> {
         return Ok(Handed::Printed);
     }
     shards.prepare()?;
-    submit(&script)?;
+    submit(&script, &shards.folder)?;
     Ok(Handed::Done)
 }
 
@@ -41,7 +42,7 @@ fn script(shards: &Shards) -> String {
     )
 }
 
-fn submit(script: &str) -> Result<()> {
+fn submit(script: &str, folder: &Path) -> Result<()> {
     let unheard = |error: std::io::Error| {
         anyhow!(
             "error: sbatch could not be started: {error}\n  mend: run this on a machine that submits to Slurm, or take \
@@ -60,8 +61,9 @@ fn submit(script: &str) -> Result<()> {
     match status.success() {
         true => Ok(()),
         false => Err(anyhow!(
-            "error: sbatch --wait ended with {status}\n  mend: look at slurm-*.log in the folder of the parts; the same \
-             command runs only what is missing"
+            "error: sbatch --wait ended with {status}\n  mend: look at {}.slurm-*.log; the same command runs only what is \
+             missing",
+            folder.display()
         )),
     }
 }

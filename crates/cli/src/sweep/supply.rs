@@ -1,4 +1,4 @@
-//! Workloads for points: read once, shared by all threads.
+//! Workloads for points: made once for each setting of them, shared by all threads.
 //!
 //! Points that differ in capacities or policies replay the same requests; those are made, and cut into blocks for the
 //! cache model, only once.

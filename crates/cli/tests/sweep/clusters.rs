@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use crate::place::{Place, SCENARIO};
+use crate::here::SCENARIO;
+use crate::place::Place;
 
 const KNOB: [&str; 4] = ["--knob", "engine.g1_blocks=20,40,80,160", "--seeds=1..2", "--quiet"];
 
@@ -60,7 +61,7 @@ fn a_slurm_array_gives_the_file_of_one_process() {
 #[test]
 fn the_slurm_script_is_as_documented() {
     let place = Place::with(SCENARIO);
-    let printed = place.run(&sweep(&["--engine", "slurm", "--print-script", "--out", "a b"]), 0).stdout;
+    let printed = place.run(&sweep(&["--engine", "slurm", "--print-script", "--out", "a b"]), 0).out;
     let folder = place.path("").canonicalize().expect("a folder").display().to_string();
     let shown = printed.replace(env!("CARGO_BIN_EXE_tierscope"), "/bin/tierscope").replace(&folder, "/here");
     expect_test::expect![[r#"
@@ -127,7 +128,7 @@ fn hyperqueue_gives_the_file_of_one_process() {
 
     // A share that fails is named, and the others are kept.
     std::fs::write(place.path("p/part-00003-of-00004.jsonl"), "not a part\n").expect("written");
-    let failed = place.run(&sweep(&hq), 2).stderr;
+    let failed = place.run(&sweep(&hq), 2).err;
     assert!(failed.contains("shard 3") && failed.contains("HyperQueue ended with"), "{failed}");
     std::fs::remove_file(place.path("p/part-00003-of-00004.jsonl")).expect("removed");
     place.run(&sweep(&hq), 0);

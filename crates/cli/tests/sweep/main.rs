@@ -2,5 +2,7 @@
 
 #[cfg(unix)]
 mod clusters;
+mod here;
+#[path = "../place/mod.rs"]
 mod place;
 mod points;

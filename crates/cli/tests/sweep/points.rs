@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
-use crate::place::{Place, SCENARIO};
+use crate::here::SCENARIO;
+use crate::place::Place;
 use tierscope_units::Digest;
 
 /// 20 points.
@@ -53,7 +54,7 @@ fn a_row_is_the_run_that_the_command_run_makes() {
     place.run(&with(&["--knob", "engine.g1_blocks=30,60", "--seeds", "5"], &["--out", "r", "--quiet"]), 0);
     let one = place.run(&["run", "s.toml", "--set", "engine.g1_blocks=60", "--seed", "5", "--digest"], 0);
     let csv = place.text("r.csv");
-    assert!(csv.lines().nth(2).expect("two points").contains(one.stdout.trim()), "{csv}");
+    assert!(csv.lines().nth(2).expect("two points").contains(one.out.trim()), "{csv}");
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn a_killed_sweep_goes_on_where_it_stopped_and_gives_the_same_file() {
     std::fs::write(place.path("killed.journal"), journal.replacen(line, &marked, 1) + torn).expect("written");
 
     let again = place.run(&with(&knobs, &["--out", "killed"]), 0);
-    assert!(again.stderr.contains("of 300 points are finished already"), "{}", again.stderr);
+    assert!(again.err.contains("of 300 points are finished already"), "{}", again.err);
     let csv = place.text("killed.csv");
     assert_eq!(csv.matches("POLYNOMIAL").count(), 1, "the finished point was not run again");
     assert_eq!(csv.replace("POLYNOMIAL", "polynomial"), place.text("whole.csv"));
@@ -110,7 +111,7 @@ fn a_killed_share_gives_the_same_part_and_the_same_file() {
     child.wait().expect("it has ended");
     place.run(&with(&knobs, &["--shard", "2/2", "--out", "parts", "--quiet"]), 0);
     let refused = place.run(&["sweep", "merge", "parts", "--out", "merged"], 2);
-    assert!(refused.stderr.contains("found 1 of 2 shares"), "{}", refused.stderr);
+    assert!(refused.err.contains("found 1 of 2 shares"), "{}", refused.err);
     place.run(&share, 0);
     place.run(&["sweep", "merge", "parts", "--out", "merged", "--quiet"], 0);
     let whole = (place.bytes("whole.csv"), place.bytes("whole.parquet"));
@@ -157,7 +158,7 @@ fn shares_make_the_file_of_one_process_in_whatever_order_and_number_they_ran() {
         assert_same(&place, "merged", &whole);
     }
     let again = place.run(&with(&KNOBS, &["--shard", "1/2", "--out", "parts2"]), 0);
-    assert!(again.stderr.contains("is there already, and whole"), "{}", again.stderr);
+    assert!(again.err.contains("is there already, and whole"), "{}", again.err);
 }
 
 #[test]
@@ -166,7 +167,7 @@ fn merge_refuses_what_would_not_be_the_whole_sweep() {
     let share = |knob: &str, shard: &str, folder: &str| {
         place.run(&["sweep", "s.toml", "--knob", knob, "--shard", shard, "--out", folder, "--quiet"], 0);
     };
-    let refused = |folder: &str| place.run(&["sweep", "merge", folder, "--out", "m"], 2).stderr;
+    let refused = |folder: &str| place.run(&["sweep", "merge", folder, "--out", "m"], 2).err;
     share("engine.g1_blocks=20,40,80", "1/3", "p");
     let said = refused("p");
     assert!(said.contains("found 1 of 3 shares"), "{said}");
@@ -214,16 +215,16 @@ fn merge_refuses_what_would_not_be_the_whole_sweep() {
 #[test]
 fn points_that_cannot_be_run_are_rows_that_say_so() {
     let place = Place::with(SCENARIO);
-    let said = place.run(&with(&["--knob", "engine.g1_blocks=0,x,40"], &["--out", "r"]), 0).stdout;
+    let said = place.run(&with(&["--knob", "engine.g1_blocks=0,x,40"], &["--out", "r"]), 0).out;
     assert!(said.contains("refused: engine.g1_blocks: found"), "{said}");
     let csv = place.text("r.csv");
     let states: Vec<&str> = csv.lines().skip(1).filter_map(|line| line.split(',').nth(3)).collect();
     assert_eq!(states, ["refused", "refused", "finished"]);
-    let all = place.run(&with(&["--knob", "engine.g1_block=1,2"], &[]), 2).stderr;
+    let all = place.run(&with(&["--knob", "engine.g1_block=1,2"], &[]), 2).err;
     assert!(all.contains("every point is refused") && all.contains("g1_block"), "{all}");
     let block =
         place.run(&with(&["--knob", "engine.block_size_tokens=16,48"], &["--quiet", "--json", "-"]), 0);
-    assert_eq!(block.stdout.matches("\"state\": \"finished\"").count(), 2, "{}", block.stdout);
+    assert_eq!(block.out.matches("\"state\": \"finished\"").count(), 2, "{}", block.out);
 }
 
 #[test]
@@ -258,7 +259,7 @@ fn bad_usage_is_refused_with_a_mend() {
         (&["sweep", "s.toml", "--knob", "a=1", "--engine", "slurm"], "add --out FILE or --parts DIR"),
     ];
     for (args, part) in cases {
-        let said = place.run(args, 2).stderr;
+        let said = place.run(args, 2).err;
         assert!(said.contains(part), "{args:?}: {said}");
     }
 }
@@ -267,7 +268,7 @@ fn bad_usage_is_refused_with_a_mend() {
 fn a_journal_of_another_sweep_is_not_overwritten() {
     let place = Place::with(SCENARIO);
     std::fs::write(place.path("r.journal"), "something of value\n").expect("written");
-    let said = place.run(&with(&KNOBS, &["--out", "r"]), 2).stderr;
+    let said = place.run(&with(&KNOBS, &["--out", "r"]), 2).err;
     assert!(said.contains("the journal of another sweep"), "{said}");
     assert_eq!(place.text("r.journal"), "something of value\n");
 }
@@ -288,7 +289,7 @@ fn the_cache_only_mode_knows_a_small_trace() {
     ];
     let place = Place::with(&[("t.jsonl", &rows.concat())]);
     let knob = "engine.g1_blocks=2,3,5";
-    let json = place.run(&["sweep", "t.jsonl", "--cache-only", "--knob", knob, "--json", "-"], 0).stdout;
+    let json = place.run(&["sweep", "t.jsonl", "--cache-only", "--knob", knob, "--json", "-"], 0).out;
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     let of = |key: &str| -> Vec<f64> {
         json["rows"].as_array().expect("rows").iter().map(|row| row[key].as_f64().expect(key)).collect()
@@ -298,7 +299,7 @@ fn the_cache_only_mode_knows_a_small_trace() {
     assert_eq!(of("lru_block_ratio"), [3.0 / 12.0, 3.0 / 12.0, 7.0 / 12.0]);
     assert_eq!(of("optimal_block_ratio"), [4.0 / 12.0, 5.0 / 12.0, 7.0 / 12.0]);
     assert_eq!(of("lru_token_ratio")[2], 5.0 * 512.0 / 6_000.0, "the last block is partial");
-    let changed = place.run(&["sweep", "t.jsonl", "--cache-only", "--knob", knob], 0).stdout;
+    let changed = place.run(&["sweep", "t.jsonl", "--cache-only", "--knob", knob], 0).out;
     assert!(
         changed.contains("12 references, 5 distinct blocks of 512 tokens, 6,000 input tokens"),
         "{changed}"
@@ -321,6 +322,6 @@ fn another_trace_is_another_plan() {
     share("1/2");
     std::fs::write(place.path("t.jsonl"), row(101)).expect("written");
     share("2/2");
-    let said = place.run(&["sweep", "merge", "p", "--out", "m"], 2).stderr;
+    let said = place.run(&["sweep", "merge", "p", "--out", "m"], 2).err;
     assert!(said.contains("expected plan"), "{said}");
 }

@@ -2,7 +2,6 @@
 
 use tierscope_units::{HandoffId, RequestId, WorkerId};
 
-use super::CopyFailure;
 use crate::input::Leg;
 use crate::router::Overlap;
 
@@ -182,12 +181,6 @@ impl WorkerState {
             Self::Draining => "draining",
             Self::Lost => "lost",
         }
-    }
-}
-
-impl From<CopyFailure> for HandoffFailure {
-    fn from(_: CopyFailure) -> Self {
-        Self::Copy
     }
 }
 

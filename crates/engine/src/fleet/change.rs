@@ -3,6 +3,7 @@
 
 use tierscope_units::{Idx, RequestId, SimTime, WorkerId};
 
+use super::journey::Handoff;
 use super::{Fleet, FleetCommand, FleetError, HandoffOrder, Place, Sink, Worker, WorkerChange};
 use crate::fact::{Fact, HandoffFailure, HandoffPhase, WorkerState};
 use crate::input::Input;
@@ -60,10 +61,8 @@ impl Fleet {
     pub(super) fn leave_if_done(&mut self, now: SimTime, worker: WorkerId, sink: Sink<'_>) {
         let engine = &self.workers[worker.index()].engine;
         let is_idle = engine.unfinished() == 0 && engine.pass_under_way().is_none();
-        let is_needed = self.journeys.values().any(|journey| {
-            let sides = journey.handoff.map(|handoff| (handoff.source, handoff.destination));
-            sides.is_some_and(|(source, destination)| source == worker || destination == Some(worker))
-        });
+        let needs_it = |handoff: Handoff| handoff.is_between(worker);
+        let is_needed = self.journeys.values().any(|journey| journey.handoff.is_some_and(needs_it));
         if is_idle && !is_needed {
             self.empty(now, worker, sink);
             self.set_state(now, worker, WorkerState::Absent, sink);
@@ -98,10 +97,8 @@ impl Fleet {
         self.starts.retain(|&(_, starting)| starting != worker);
         let mut affected: Vec<(RequestId, u32)> = Vec::new();
         for (&request, journey) in &self.journeys {
-            let sides = journey.handoff.map(|handoff| (handoff.source, handoff.destination));
-            let hands_off =
-                sides.is_some_and(|(source, destination)| source == worker || destination == Some(worker));
-            if journey.place == Place::At(worker) || hands_off {
+            let hands_off = |handoff: Handoff| handoff.is_between(worker);
+            if journey.place == Place::At(worker) || journey.handoff.is_some_and(hands_off) {
                 let engine = &self.workers[worker.index()].engine;
                 affected.push((request, engine.output_tokens(request).unwrap_or(0)));
             }

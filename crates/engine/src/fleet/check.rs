@@ -119,13 +119,13 @@ impl Fleet {
     /// reached it. Then both figures are 0, unless a worker keeps events back until its pass ends (rule H6).
     pub fn check_index(&mut self, now: SimTime, settled: bool) -> IndexCheck {
         let tiers = [Tier::G1, Tier::G2, Tier::G3, Tier::G4];
-        let (self_shared, hosts) = (&self.shared, self.config.workers_per_host.max(1) as usize);
+        let (self_shared, config) = (&self.shared, &self.config);
         let truth = self.workers.iter().enumerate().flat_map(|(at, worker)| {
             let id = WorkerId(at as u16);
             let of = move |tier| {
                 let shared = match tier {
                     Tier::G1 | Tier::G2 => None,
-                    tier => self_shared.tier(tier, at / hosts),
+                    tier => self_shared.tier(tier, config.host_of(at)),
                 };
                 worker.engine.resident_in(tier, shared).map(move |hash| (id, tier, hash))
             };

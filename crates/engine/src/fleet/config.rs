@@ -3,6 +3,8 @@
 use tierscope_units::Span;
 
 use crate::config::EngineConfig;
+use crate::lower::Tier;
+use crate::lower::config::TierConfig;
 use crate::router::RouterConfig;
 
 /// Several workers with one router.
@@ -35,6 +37,17 @@ pub enum Role {
     Prefill,
     /// Answers to prompts that were computed elsewhere.
     Decode,
+}
+
+impl Role {
+    /// The word for it in exports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Prefill => "prefill",
+            Self::Decode => "decode",
+        }
+    }
 }
 
 /// How prompts go from prefill to decode workers (rules H1, H4).
@@ -106,6 +119,27 @@ impl FleetConfig {
             Role::Decode => self.decode_g1_blocks.unwrap_or(self.engine.g1_blocks),
             Role::Whole | Role::Prefill => self.engine.g1_blocks,
         }
+    }
+
+    /// Hosts, the last of which may have fewer workers.
+    pub fn hosts(&self) -> usize {
+        self.roles.len().div_ceil(self.workers_per_host.max(1) as usize)
+    }
+
+    /// The host of a worker.
+    pub(crate) fn host_of(&self, worker: usize) -> usize {
+        worker / self.workers_per_host.max(1) as usize
+    }
+
+    /// Blocks of G1 to G4 over all workers and hosts: G1 and G2 of each worker, G3 of each host, one G4. 0 where there is
+    /// no such tier.
+    pub fn tier_blocks(&self) -> [u64; Tier::COUNT] {
+        let workers = self.roles.len();
+        let g1 = (0..workers).map(|worker| u64::from(self.g1_blocks_of(worker))).sum();
+        let Some(tiers) = &self.engine.tiers else { return [g1, 0, 0, 0] };
+        let blocks = |tier: Option<TierConfig>| tier.map_or(0, |tier| u64::from(tier.blocks));
+        let (workers, hosts) = (workers as u64, self.hosts() as u64);
+        [g1, workers * blocks(Some(tiers.g2)), hosts * blocks(tiers.g3), blocks(tiers.g4)]
     }
 
     /// The configuration of one worker.

@@ -138,6 +138,11 @@ impl Journey {
 }
 
 impl Handoff {
+    /// Whether a worker is one of its sides.
+    pub(crate) fn is_between(&self, worker: WorkerId) -> bool {
+        self.source == worker || self.destination == Some(worker)
+    }
+
     pub(crate) fn new(id: HandoffId, source: WorkerId, destination: Option<WorkerId>) -> Self {
         Self {
             id,

@@ -33,7 +33,7 @@ pub use words::{FleetCommand, FleetInput, HandoffCopy, Message, WorkerChange};
 
 use crate::command::Command;
 use crate::config::EngineConfig;
-use crate::fact::{Fact, FactLog, WorkerState};
+use crate::fact::{Fact, FactLog, Rejection, WorkerState};
 use crate::input::{Arrival, Input, Leg};
 use crate::machine::{Engine, InputError};
 use crate::router::Router;
@@ -119,7 +119,7 @@ impl Fleet {
     /// A fleet whose caches are empty.
     pub fn new(config: FleetConfig) -> Self {
         let count = config.roles.len();
-        let host_of = (0..count as u32).map(|worker| worker / config.workers_per_host.max(1)).collect();
+        let host_of = (0..count).map(|worker| config.host_of(worker) as u32).collect();
         let router = config.router.as_ref().map(|router| Router::new(router.clone(), count as u32, host_of));
         let mut workers = Worker::all_of(&config);
         let mut fleet = Self {
@@ -300,28 +300,28 @@ impl Fleet {
             return Err(InputError::DuplicateRequest(request).into());
         }
         let journey = Journey::new(arrival, draw);
-        if self.refuse_at_arrival(now, arrival, sink) {
-            return Ok(());
-        }
+        let refused = self.answerable(&journey).err();
         self.journeys.insert(request, journey);
-        self.send_out(now, request, sink);
+        match refused {
+            None => self.send_out(now, request, sink),
+            Some(reason) => {
+                self.announce(now, request, sink);
+                self.journeys.remove(&request);
+                self.say(now, Fact::Rejected { request, reason }, sink);
+            }
+        }
         Ok(())
     }
 
-    /// A request that no answering worker could ever hold is refused before its prompt is computed (rule S4).
-    fn refuse_at_arrival(&mut self, now: SimTime, arrival: &Arrival<'_>, sink: Sink<'_>) -> bool {
-        let Some(decode) = self.config.roles.iter().position(|&role| role == Role::Decode) else {
-            return false;
-        };
-        let prompt: u64 = arrival.prompt.iter().map(|run| u64::from(run.len)).sum();
-        let engine = &self.workers[decode].engine;
-        let Err(reason) = engine.servable(prompt, arrival.output_tokens) else { return false };
-        let request = arrival.request;
-        let prompt_tokens = u32::try_from(prompt).unwrap_or(u32::MAX);
-        let output_tokens = arrival.output_tokens;
-        self.facts.push(now, Fact::Arrived { request, prompt_tokens, output_tokens });
-        self.say(now, Fact::Rejected { request, reason }, sink);
-        true
+    /// Whether a worker that answers could ever hold a request: if not, its prompt need not be computed (rule S4).
+    fn answerable(&self, journey: &Journey) -> Result<(), Rejection> {
+        match self.config.roles.iter().position(|&role| role == Role::Decode) {
+            None => Ok(()),
+            Some(decode) => {
+                let engine = &self.workers[decode].engine;
+                engine.servable(u64::from(journey.prompt_tokens), journey.output_tokens)
+            }
+        }
     }
 
     fn cancel(&mut self, now: SimTime, request: RequestId, sink: Sink<'_>) -> Result<(), FleetError> {

@@ -163,7 +163,7 @@ impl Fleet {
     }
 
     /// Says that a request has arrived, unless a worker has said so or will.
-    fn announce(&mut self, now: SimTime, request: RequestId, sink: Sink<'_>) {
+    pub(super) fn announce(&mut self, now: SimTime, request: RequestId, sink: Sink<'_>) {
         let Some(journey) = self.journeys.get_mut(&request).filter(|journey| !journey.announced) else {
             return;
         };

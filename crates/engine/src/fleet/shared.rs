@@ -28,16 +28,15 @@ pub(super) struct Shared {
 impl Shared {
     /// Takes the shared tiers from workers that were made with tiers of their own.
     pub(super) fn of(config: &FleetConfig, workers: &mut [Worker]) -> Self {
-        let hosts = workers.len().div_ceil(config.workers_per_host.max(1) as usize);
-        let mut shared = Self { g3: vec![None; hosts], ..Self::default() };
+        let mut shared = Self { g3: vec![None; config.hosts()], ..Self::default() };
         if config.router.is_none() {
             return shared;
         }
         for (at, worker) in workers.iter_mut().enumerate() {
             let Some(lower) = worker.engine.lower.as_deref_mut() else { continue };
             let [g3, g4] = lower.share();
-            let host = at / config.workers_per_host.max(1) as usize;
-            shared.g3[host] = shared.g3[host].take().or(g3);
+            let g3_here = &mut shared.g3[config.host_of(at)];
+            *g3_here = g3_here.take().or(g3);
             shared.g4 = shared.g4.take().or(g4);
         }
         shared
@@ -57,7 +56,7 @@ impl Shared {
 
 impl Fleet {
     fn host_of(&self, worker: WorkerId) -> usize {
-        worker.index() / self.config.workers_per_host.max(1) as usize
+        self.config.host_of(worker.index())
     }
 
     /// A worker gets the tiers that it shares, and memory for its facts. Given back by [`Fleet::take_back`], before anybody else gets them.

@@ -28,6 +28,22 @@ pub struct RouterConfig {
     pub expiry: Expiry,
 }
 
+impl RouterConfig {
+    /// One router of this kind: its news comes at once, when a pass has ended (rule R1), its weights are the published
+    /// ones, and nothing expires.
+    pub fn of(kind: RouterKind) -> Self {
+        Self {
+            kind,
+            replicas: 1,
+            sync_delay: Span::ZERO,
+            publish: Publish::PassEnd,
+            event_delay: Span::ZERO,
+            cost: CostTerms::default(),
+            expiry: Expiry::REPLAY,
+        }
+    }
+}
+
 /// How a worker is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouterKind {

@@ -156,22 +156,35 @@ impl Engine {
                 }
             }
         };
-        match self.transact(now, live, blocks, keep_free, Caller::Onboard) {
-            Outcome::Ready => {}
-            Outcome::CapacityExhausted => {
-                // What others still need changes as they go on: such a refusal does not stand.
-                if !by_others {
-                    self.remember_refusal(live, hits);
-                }
-                return Tried::Refused;
-            }
-            Outcome::BlockedOnOffload => return Tried::Refused,
+        if !self.take_seat(now, live, (blocks, Caller::Onboard), (keep_free, by_others)) {
+            return Tried::Refused;
+        }
+        self.start_load(now, live, hits, blocks);
+        Tried::Admitted
+    }
+
+    /// Takes `blocks` slots behind the hits for the head of the line, leaving `keep_free`, and lets it wait among those
+    /// that hold blocks; `false` when it cannot. A refusal `by_others` does not stand: what they still need changes as
+    /// they go on.
+    pub(super) fn take_seat(
+        &mut self,
+        now: SimTime,
+        live: Live,
+        (blocks, caller): (u32, Caller),
+        (keep_free, by_others): (u32, bool),
+    ) -> bool {
+        let hits = self.scratch.hits.slots.len() as u32;
+        let outcome = self.transact(now, live, blocks, keep_free, caller);
+        if outcome == Outcome::CapacityExhausted && !by_others {
+            self.remember_refusal(live, hits);
+        }
+        if outcome != Outcome::Ready {
+            return false;
         }
         self.waiting.pop();
         let rank = self.requests.get(live).rank;
         self.holding.join(live, rank);
-        self.start_load(now, live, hits, blocks);
-        Tried::Admitted
+        true
     }
 
     /// Whether one more request may hold blocks and wait: it will run beside those that do.
@@ -387,7 +400,7 @@ impl Engine {
     }
 
     /// Only where what the head needs does not depend on the budget of the pass.
-    pub(super) fn remember_refusal(&mut self, live: Live, hits: u32) {
+    fn remember_refusal(&mut self, live: Live, hits: u32) {
         let budget = self.connector().is_some_and(|connector| connector.config.sync_load_budget_tokens > 0);
         if self.config.admission != Admission::FullPrompt || self.config.speculation.is_some() || budget {
             return;

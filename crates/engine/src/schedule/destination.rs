@@ -3,7 +3,6 @@
 
 use tierscope_units::SimTime;
 
-use super::acquire::Outcome;
 use super::admit::Tried;
 use crate::command::ContextPlan;
 use crate::config::SchedulingPolicy;
@@ -29,20 +28,9 @@ impl Engine {
             SchedulingPolicy::Fcfs => watermark.max(others),
             SchedulingPolicy::Priority => watermark + others,
         };
-        match self.transact(now, live, missing, keep_free, Caller::Destination) {
-            Outcome::Ready => {}
-            Outcome::CapacityExhausted => {
-                // What others still need changes as they go on: such a refusal does not stand.
-                if others == 0 {
-                    self.remember_refusal(live, hits);
-                }
-                return Tried::Refused;
-            }
-            Outcome::BlockedOnOffload => return Tried::Refused,
+        if !self.take_seat(now, live, (missing, Caller::Destination), (keep_free, others > 0)) {
+            return Tried::Refused;
         }
-        self.waiting.pop();
-        let rank = self.requests.get(live).rank;
-        self.holding.join(live, rank);
         let r = self.requests.get_mut(live);
         r.phase = Phase::Loading;
         r.context = Context::OnItsWay;

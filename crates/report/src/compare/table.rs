@@ -7,7 +7,7 @@ use comfy_table::{CellAlignment, Table};
 use super::excerpt::{Excerpt, Line};
 use super::fold::Place;
 use super::{Findings, LaneTotals, Side};
-use crate::numbers::group;
+use crate::numbers::{group, printable};
 use crate::table::plain;
 
 /// Characters of a fact that are shown in the table of aspects.
@@ -119,9 +119,7 @@ fn aspects(findings: &Findings, excerpt: &Excerpt) -> Table {
 fn pair(place: Place, excerpt: &Excerpt) -> String {
     let side = |side: Side| {
         let line = excerpt.line(side, place.of(side))?;
-        let cut: String = line.words.chars().take(WORDS_SHOWN).collect();
-        let more = if cut.len() < line.words.len() { "…" } else { "" };
-        Some(format!("{} {}: {cut}{more}", side.name(), time(line.at_ns)))
+        Some(format!("{} {}: {}", side.name(), time(line.at_ns), printable(&line.words, WORDS_SHOWN)))
     };
     let told: Vec<String> = Side::BOTH.into_iter().filter_map(side).collect();
     told.join("\n")

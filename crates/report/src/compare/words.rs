@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::numbers::printable;
+
 use super::record::{Record, Value};
 
 /// Blocks of a list that are named; the rest are counted.
@@ -19,13 +21,7 @@ pub(super) fn sentence(record: &Record<'_>) -> String {
         let _ = write!(text, " on worker {worker}");
     }
     // Words of a log come from outside: they stay on their line.
-    let mut line: String =
-        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(CHARS_MAX + 1).collect();
-    if let Some((cut, _)) = line.char_indices().nth(CHARS_MAX) {
-        line.truncate(cut);
-        line.push('…');
-    }
-    line
+    printable(&text, CHARS_MAX)
 }
 
 /// Facts about a request, or the passes that it is computed in.

@@ -110,8 +110,11 @@ impl Router {
     }
 
     pub(crate) fn counts(&self, kind: &'static str) -> RouterCounts {
-        let mut settled = self.clone();
-        settled.settle();
+        let mut waited = self.waited.clone();
+        // Who was sent on last is gone.
+        if let Some((_, since, until)) = self.left {
+            waited.add(until.saturating_sub(since));
+        }
         RouterCounts {
             kind,
             decisions: self.decisions,
@@ -119,7 +122,7 @@ impl Router {
             by_replica: self.by_replica.values().copied().collect(),
             held: self.held,
             held_at_end: self.waiting.len() as u64,
-            held_ns: settled.waited.summary(),
+            held_ns: waited.summary(),
             // Only a router that looks at caches believes something of them.
             belief: (kind == "kv_aware").then(|| self.belief.counts(self.decisions)),
             spread: LEGS

@@ -102,21 +102,19 @@ impl Line<'_> {
     }
 }
 
-/// The kind of a fact about several workers.
-pub(super) fn kind(fact: &Fact) -> &'static str {
+/// The kind of a router's decision.
+pub(super) fn route(fact: &RouteFact) -> &'static str {
     match fact {
-        Fact::SourceHeld { .. } => "source_held",
-        Fact::SourceReleased { .. } => "source_released",
-        Fact::DestinationReserved { .. } => "destination_reserved",
-        Fact::ContextArrived { .. } => "context_arrived",
-        Fact::Joined { .. } => "joined",
-        Fact::Withdrawn { .. } => "withdrawn",
-        Fact::Route(RouteFact::Chosen { .. }) => "routed",
-        Fact::Route(RouteFact::Held { .. }) => "held_at_router",
-        Fact::Handoff(HandoffFact::Reached { .. }) => "handoff_reached",
-        Fact::Handoff(HandoffFact::CopyStarted { .. }) => "handoff_copy_started",
-        Fact::Handoff(HandoffFact::MessageIgnored { .. }) => "message_ignored",
-        Fact::Worker { .. } => "worker",
-        _ => "other",
+        RouteFact::Chosen { .. } => "routed",
+        RouteFact::Held { .. } => "held_at_router",
+    }
+}
+
+/// The kind of a step of a handoff.
+pub(super) fn handoff(fact: &HandoffFact) -> &'static str {
+    match fact {
+        HandoffFact::Reached { .. } => "handoff_reached",
+        HandoffFact::CopyStarted { .. } => "handoff_copy_started",
+        HandoffFact::MessageIgnored { .. } => "message_ignored",
     }
 }

@@ -1,10 +1,9 @@
 //! Paired metrics as a table.
 
-use comfy_table::CellAlignment;
 use tierscope_units::time::NS_PER_MS;
 
 use super::{Method, Paired, Unit};
-use crate::table::plain;
+use crate::table::{aligned, plain};
 
 /// The table, ending with a newline; empty where no metric differs.
 pub fn render(metrics: &[Paired]) -> String {
@@ -28,12 +27,9 @@ pub fn render(metrics: &[Paired]) -> String {
         table.add_row([name, a, b, sign(paired.difference), relative, low, high, mark.to_owned()]);
         rows += 1;
     }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
     match rows {
         0 => String::new(),
-        _ => format!("{table}\n{}", legend(seeds, student)),
+        _ => format!("{}\n{}", aligned(table), legend(seeds, student)),
     }
 }
 

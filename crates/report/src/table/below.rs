@@ -2,7 +2,7 @@
 
 use comfy_table::Table;
 
-use super::{aligned, numbers};
+use super::{aligned, plain};
 use crate::numbers::{bytes, group, milliseconds, percent};
 use crate::report::{LaneCounts, LoadCounts, Report};
 
@@ -25,7 +25,7 @@ pub(super) fn render(report: &Report) -> String {
 
 fn tier_table(report: &Report) -> Table {
     let (tiers, hits) = (&report.tiers, &report.hit_ratio.first_admission);
-    let mut table = numbers([
+    let mut table = plain([
         "tier, blocks",
         "capacity",
         "resident at most",
@@ -61,7 +61,7 @@ fn tier_table(report: &Report) -> Table {
 }
 
 fn lane_table(report: &Report) -> Table {
-    let mut table = numbers([
+    let mut table = plain([
         "lane",
         "batches",
         "failed",

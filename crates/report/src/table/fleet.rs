@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use comfy_table::Table;
 
-use super::{aligned, numbers};
+use super::{aligned, plain};
 use crate::numbers::{bytes, group, milliseconds, percent, rate};
 use crate::report::{HandoffCounts, Report, RouterBelief, RouterCounts, WorkerCounts};
 use crate::statistics::{Summary, percentile};
@@ -53,7 +53,7 @@ const COLUMNS: usize = 9;
 const SHARES: [usize; 3] = [3, 7, 8];
 
 fn worker_table(workers: &[WorkerCounts]) -> Table {
-    let mut table = numbers([
+    let mut table = plain([
         "worker", "routed", "done", "passes", "busy", "prefill", "decode", "preempt", "hits", "G1 most",
     ]);
     let shown = |name: String, figures: [u64; COLUMNS]| {
@@ -165,7 +165,7 @@ fn handed_off(handoffs: &HandoffCounts) -> String {
         ("step: blocks cross, until activated", &handoffs.steps.activated_ns),
         ("step: until source released", &handoffs.steps.source_released_ns),
     ];
-    let mut table = numbers(["handoff, ms", "avg", "p50", "p99", "max"]);
+    let mut table = plain(["handoff, ms", "avg", "p50", "p99", "max"]);
     for (name, summary) in rows.into_iter().filter(|(_, summary)| summary.count > 0) {
         let ms = |ns: u64| milliseconds(ns, summary.max);
         table.add_row([name.to_owned(), ms(summary.avg), ms(summary.p50), ms(summary.p99), ms(summary.max)]);

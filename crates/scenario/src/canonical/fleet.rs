@@ -126,12 +126,7 @@ fn change_json(change: &Change) -> Value {
 fn message_fault_json(fault: &MessageFault) -> Value {
     let mut form = object([("after", json!(fault.after))]);
     if let Some(kind) = fault.kind {
-        let word = match kind {
-            MessageKind::Prefilled => "prefilled",
-            MessageKind::Reserved => "reserved",
-            MessageKind::Received => "received",
-        };
-        form.insert("message".into(), json!(word));
+        form.insert("message".into(), json!(kind.name()));
     }
     if let Some(request) = fault.request {
         form.insert("request".into(), json!(request.0));

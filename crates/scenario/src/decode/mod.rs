@@ -21,7 +21,6 @@ use crate::hardware::Hardware;
 use crate::node::{Node, Value};
 use crate::problem::Problems;
 use crate::scenario::{Scenario, Slo, TraceSpec, WorkloadSpec};
-use crate::trace::TraceFormat;
 use crate::{SCHEMA_VERSION, limit};
 
 use fields::Fields;
@@ -143,13 +142,8 @@ fn least_known_block(trace: &TraceSpec) -> Option<u32> {
         Some(format) => format.block_tokens().is_some(),
         None => !trace.file.ends_with(".csv") && !trace.file.ends_with(".csv.gz"),
     };
-    let written = trace.trace_block_tokens;
-    let of_format = || match trace.format {
-        None | Some(TraceFormat::Mooncake | TraceFormat::MooncakeDelta) => Some(512),
-        Some(TraceFormat::QwenBailian) => TraceFormat::QwenBailian.block_tokens(),
-        Some(_) => None,
-    };
-    written.or_else(of_format).filter(|_| hashed)
+    let of_format = || workload::default_block(trace.format).map(|(tokens, _)| tokens);
+    trace.trace_block_tokens.or_else(of_format).filter(|_| hashed)
 }
 
 fn place_of_block_size(fields: &Fields<'_>) -> usize {

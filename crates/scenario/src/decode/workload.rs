@@ -91,7 +91,7 @@ fn trace(fields: &Fields<'_>, notes: &mut Notes) -> Option<TraceSpec> {
 }
 
 /// What a hash id stands for unless the file says otherwise, and who says so.
-fn default_block(format: Option<TraceFormat>) -> Option<(u32, &'static str)> {
+pub(crate) fn default_block(format: Option<TraceFormat>) -> Option<(u32, &'static str)> {
     match format {
         None | Some(TraceFormat::Mooncake | TraceFormat::MooncakeDelta) => Some((512, "Mooncake's")),
         // These files say it themselves.

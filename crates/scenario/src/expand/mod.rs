@@ -60,6 +60,14 @@ impl Workload {
             .map(|&(_, ended)| ended)
     }
 
+    /// The session of request `index`, the newest; nothing is kept while no request has one.
+    pub(crate) fn push_session(&mut self, index: usize, session: Option<u32>) {
+        if session.is_some() || !self.sessions.is_empty() {
+            self.sessions.resize(index, None);
+            self.sessions.push(session);
+        }
+    }
+
     /// Appends a run, which joins the last one of the prompt that began at `from` when it continues it.
     pub(crate) fn push_run(&mut self, from: usize, run: TokenRun) {
         if run.len == 0 {

@@ -5,9 +5,9 @@
 
 use tierscope_units::SimTime;
 
+use super::build::{Asked, Builder};
 use super::line::{self, Fault, Line, Next, quote_bytes};
-use super::mooncake::within_limits;
-use crate::expand::{RequestPlan, Start, Workload, output_start, text_run};
+use crate::expand::{Start, Workload};
 use crate::limit;
 use crate::problem::Problem;
 
@@ -22,7 +22,7 @@ pub(super) fn read(bytes: &[u8], rows: usize) -> Result<Workload, Vec<Problem>> 
 }
 
 pub(super) fn read_within(bytes: &[u8], rows: usize, longest_line: usize) -> Result<Workload, Vec<Problem>> {
-    let mut workload = Workload::default();
+    let mut builder = Builder::default();
     let (mut header_seen, mut origin, mut latest) = (false, None, 0);
     line::each(bytes, longest_line, |line| {
         line.text()?;
@@ -30,7 +30,7 @@ pub(super) fn read_within(bytes: &[u8], rows: usize, longest_line: usize) -> Res
             header_seen = true;
             return header(line).map(|()| Next::Line);
         }
-        if workload.requests.len() >= rows {
+        if builder.workload.requests.len() >= rows {
             return Ok(Next::Full);
         }
         let (ns, prompt_tokens, output_tokens) = row(line)?;
@@ -45,10 +45,10 @@ pub(super) fn read_within(bytes: &[u8], rows: usize, longest_line: usize) -> Res
         }
         latest = ns;
         let since = ns - *origin.get_or_insert(ns);
-        push(&mut workload, since, prompt_tokens, output_tokens)?;
+        push(&mut builder, since, prompt_tokens, output_tokens)?;
         Ok(Next::Line)
     })?;
-    if workload.requests.is_empty() && rows > 0 {
+    if builder.workload.requests.is_empty() && rows > 0 {
         let fault = Fault::new(
             0,
             "",
@@ -56,12 +56,12 @@ pub(super) fn read_within(bytes: &[u8], rows: usize, longest_line: usize) -> Res
             "at least one request",
             "choose a trace that is not empty",
         );
-        return Err(vec![Line { number: 1, bytes: &[] }.problem(fault)]);
+        return Err(vec![line::of_file(fault)]);
     }
-    Ok(workload)
+    Ok(builder.workload)
 }
 
-fn push(workload: &mut Workload, since_ns: u64, prompt_tokens: u32, output_tokens: u32) -> Result<(), Fault> {
+fn push(builder: &mut Builder, since_ns: u64, input_tokens: u32, output_tokens: u32) -> Result<(), Fault> {
     if since_ns > limit::TIME_NS {
         return Err(Fault::new(
             0,
@@ -71,20 +71,8 @@ fn push(workload: &mut Workload, since_ns: u64, prompt_tokens: u32, output_token
             "correct or remove the row",
         ));
     }
-    let (index, first) = (workload.requests.len(), workload.runs.len());
-    within_limits(index, first)?;
-    workload.push_run(first, text_run(index, prompt_tokens));
-    workload.requests.push(RequestPlan {
-        start: Start::At(SimTime::from_ns(since_ns)),
-        runs: first as u32..workload.runs.len() as u32,
-        prompt_tokens,
-        output_tokens,
-        output_start: output_start(index),
-        salt: 0,
-        priority: 0,
-        cancel_after: None,
-    });
-    Ok(())
+    let start = Start::At(SimTime::from_ns(since_ns));
+    builder.push_text(&Asked { start, joins: &[], session: None, input_tokens, output_tokens })
 }
 
 /// The three columns with the byte at which each begins.

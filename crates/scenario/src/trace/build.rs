@@ -73,10 +73,7 @@ impl Builder {
         let index = workload.requests.len();
         let id = RequestId(index as u32);
         workload.joins.extend(asked.joins.iter().map(|&other| (id, other)));
-        if asked.session.is_some() || !workload.sessions.is_empty() {
-            workload.sessions.resize(index, None);
-            workload.sessions.push(asked.session);
-        }
+        workload.push_session(index, asked.session);
         workload.requests.push(RequestPlan {
             start: asked.start,
             runs: first as u32..workload.runs.len() as u32,

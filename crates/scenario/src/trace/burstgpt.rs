@@ -72,7 +72,7 @@ pub(super) fn read(file: &TraceFile<'_>, options: &TraceOptions) -> Result<Workl
     if builder.workload.requests.is_empty() && options.rows > 0 {
         let (found, mend) = ("a header and no rows", "choose a trace that is not empty");
         let fault = Fault::new(0, "", found, "at least one request", mend);
-        return Err(vec![Line { number: 1, bytes: &[] }.problem(fault)]);
+        return Err(vec![line::of_file(fault)]);
     }
     Ok(builder.workload)
 }

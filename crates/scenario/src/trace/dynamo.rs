@@ -80,11 +80,10 @@ pub(super) fn read(files: &[TraceFile<'_>], options: &TraceOptions) -> Result<Wo
         let found = "no end of a request";
         let fault =
             Fault::new(0, "", found, "at least one request", "record with request tracing switched on");
-        return Err(vec![Line { number: 1, bytes: &[] }.problem(fault)]);
+        return Err(vec![line::of_file(fault)]);
     };
     reading.served.sort_by_key(|served| (served.begin_ns, served.end_ns));
-    build(&reading.served, block, options.rows)
-        .map_err(|fault| vec![Line { number: 1, bytes: &[] }.problem(fault)])
+    build(&reading.served, block, options.rows).map_err(|fault| vec![line::of_file(fault)])
 }
 
 struct Reading {

@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Read};
 
 use flate2::read::MultiGzDecoder;
 
-use super::line::{Fault, Line};
+use super::line::{self, Fault};
 use crate::problem::Problem;
 
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -29,7 +29,7 @@ pub(super) fn unpack(bytes: &[u8], most: u64) -> Result<Cow<'_, [u8]>, Vec<Probl
     let mut unpacked = Vec::new();
     let read = MultiGzDecoder::new(bytes).take(most.saturating_add(1)).read_to_end(&mut unpacked);
     let refused = |found: String, expected: String, mend: &str| {
-        Err(vec![Line { number: 1, bytes: &[] }.problem(Fault::new(0, "", found, expected, mend))])
+        Err(vec![line::of_file(Fault::new(0, "", found, expected, mend))])
     };
     if unpacked.len() as u64 > most {
         let found = format!("a packed file that holds more than {most} bytes");

@@ -31,6 +31,11 @@ impl Fault {
     }
 }
 
+/// The problem of a file as a whole: it stands at its beginning.
+pub(super) fn of_file(fault: Fault) -> Problem {
+    Line { number: 1, bytes: &[] }.problem(fault)
+}
+
 impl Line<'_> {
     pub(super) fn problem(self, fault: Fault) -> Problem {
         let before = &self.bytes[..fault.at.min(self.bytes.len())];

@@ -51,8 +51,7 @@ pub(super) fn read(files: &[TraceFile<'_>], options: &TraceOptions) -> Result<Wo
     }
     reading.lookups.sort_by_key(|lookup| lookup.at_ns);
     let block = reading.block.unwrap_or(1);
-    build(&reading.lookups, block, options)
-        .map_err(|fault| vec![Line { number: 1, bytes: &[] }.problem(fault)])
+    build(&reading.lookups, block, options).map_err(|fault| vec![line::of_file(fault)])
 }
 
 struct Reading {

@@ -192,5 +192,5 @@ fn alone(format: TraceFormat) -> Problem {
     let found = format!("a second file of format {}", format.word());
     let mend = "read one file at a time; files of weka, dynamo and lmcache can be joined";
     let expected = "one file, for its ids and times mean nothing in another";
-    line::Line { number: 1, bytes: &[] }.problem(Fault::new(0, "", found, expected, mend))
+    line::of_file(Fault::new(0, "", found, expected, mend))
 }

@@ -103,10 +103,7 @@ impl<'b> Order<'b> {
             entry.1 = request;
             entry.0
         });
-        if session.is_some() || !workload.sessions.is_empty() {
-            workload.sessions.resize(index, None);
-            workload.sessions.push(session);
-        }
+        workload.push_session(index, session);
     }
 
     /// The last request above of the row's session.

@@ -75,11 +75,17 @@ pub struct CacheModel {
 struct Line {
     sequence: Sequence,
     lru: Curve,
+    /// For each reference where its block is wanted next.
+    next: Vec<u32>,
 }
 
 impl Line {
     fn of(sequence: Sequence) -> Self {
-        Self { lru: lru::curve(&sequence), sequence }
+        Self { lru: lru::curve(&sequence), next: optimal::next_uses(&sequence), sequence }
+    }
+
+    fn optimal(&self, capacity: u64) -> u64 {
+        optimal::hits(&self.sequence, &self.next, capacity)
     }
 }
 
@@ -121,12 +127,12 @@ impl CacheModel {
 
     /// The optimum for so many blocks, by blocks.
     pub fn optimal_blocks(&self, capacity: u64) -> Hits {
-        Hits { hit: optimal::hits(&self.every.sequence, capacity), of: self.totals.references }
+        Hits { hit: self.every.optimal(capacity), of: self.totals.references }
     }
 
     /// The optimum for so many blocks, by tokens.
     pub fn optimal_tokens(&self, capacity: u64) -> Hits {
-        self.tokens(optimal::hits(&self.full.sequence, capacity))
+        self.tokens(self.full.optimal(capacity))
     }
 
     fn tokens(&self, blocks: u64) -> Hits {

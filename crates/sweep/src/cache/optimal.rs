@@ -9,8 +9,8 @@ use super::sequence::Sequence;
 
 const NEVER: u32 = u32::MAX;
 
-pub(super) fn hits(sequence: &Sequence, capacity: u64) -> u64 {
-    let next = next_uses(sequence);
+/// Hits of a cache of so many blocks; `next` is what [`next_uses`] says of the sequence.
+pub(super) fn hits(sequence: &Sequence, next: &[u32], capacity: u64) -> u64 {
     let mut cache =
         Cache { next_of: vec![NEVER; sequence.distinct as usize], heap: BinaryHeap::new(), size: 0 };
     let mut hits = 0;
@@ -27,7 +27,7 @@ pub(super) fn hits(sequence: &Sequence, capacity: u64) -> u64 {
 }
 
 /// For each place the place at which its block is wanted next, and the hit would count.
-fn next_uses(sequence: &Sequence) -> Vec<u32> {
+pub(super) fn next_uses(sequence: &Sequence) -> Vec<u32> {
     let mut next = vec![NEVER; sequence.blocks.len()];
     let mut wanted_at = vec![NEVER; sequence.distinct as usize];
     for part in sequence.requests.iter().rev() {

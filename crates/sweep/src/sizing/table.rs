@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+use tierscope_report::numbers;
 use tierscope_scenario::Scenario;
 
 use super::{break_even_gb_per_s, paths};
@@ -27,7 +28,7 @@ const RUN: &[Shown] = &[
     ("inf. %", "hit_ratio_infinite", percent),
     ("TTFT ms", "ttft_avg_ns", milliseconds),
     ("p99 ms", "ttft_p99_ns", milliseconds),
-    ("good/s", "goodput_requests_per_s", plain),
+    ("good/s", "goodput_requests_per_s", numbers::rate),
 ];
 
 /// What the headings of whole runs stand for.
@@ -114,9 +115,9 @@ fn mean(group: &[Row], at: usize) -> Option<f64> {
 
 fn knob(group: &[Row], at: usize) -> String {
     match group.first().and_then(|row| row.0.get(at)) {
-        Some(Value::Whole(number)) => group_thousands(*number),
+        Some(Value::Whole(number)) => numbers::group(*number),
         Some(Value::Real(number)) => number.to_string(),
-        Some(Value::Text(text)) => printable(text, 40),
+        Some(Value::Text(text)) => numbers::printable(text, 40),
         Some(Value::None) | None => "–".to_owned(),
     }
 }
@@ -132,7 +133,7 @@ fn remark(group: &[Row], columns: &[Column]) -> String {
     let count = bad.clone().count();
     let Some(first) = bad.clone().next() else { return String::new() };
     let of = if group.len() > 1 { format!("{count} of {}: ", group.len()) } else { String::new() };
-    let reason = printable(&text(first, detail), 60);
+    let reason = numbers::printable(&text(first, detail), 60);
     format!("{of}{}: {reason}", text(first, state).replace('_', " "))
 }
 
@@ -187,50 +188,18 @@ pub fn break_even(scenario: &Scenario) -> String {
     out
 }
 
-/// Text from outside: on one line, without control characters, cut.
-fn printable(text: &str, longest: usize) -> String {
-    let mut line: String = text.chars().take(longest).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().nth(longest).is_some() {
-        line.push('…');
-    }
-    line
-}
-
 fn percent(share: f64) -> String {
     format!("{:.2}", share * 100.0)
 }
 
 fn milliseconds(ns: f64) -> String {
-    plain(ns / 1e6)
+    numbers::rate(ns / 1e6)
 }
 
 fn gib(gib: f64) -> String {
     if gib < 100.0 { format!("{gib:.1}") } else { whole(gib) }
 }
 
-fn plain(number: f64) -> String {
-    let text = format!("{number:.2}");
-    match text.split_once('.') {
-        Some((whole, decimals)) => {
-            format!("{}.{decimals}", whole.parse().map_or(whole.to_owned(), group_thousands))
-        }
-        None => text,
-    }
-}
-
 fn whole(number: f64) -> String {
-    group_thousands(libm::round(number) as u64)
-}
-
-/// A whole number with commas between thousands.
-fn group_thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    numbers::group(libm::round(number) as u64)
 }

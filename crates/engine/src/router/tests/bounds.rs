@@ -7,7 +7,7 @@ use crate::router::REPLICAS_MAX;
 
 #[test]
 fn vacated_nodes_are_used_again() {
-    let mut router = router(config(RouterKind::KvAware), 70);
+    let mut router = router(RouterConfig::of(RouterKind::KvAware), 70);
     for round in 0..20 {
         let prompt = chain(round, 100);
         for worker in [0, 1, 2, 3, 60, 64, 69, 65] {
@@ -25,7 +25,7 @@ fn vacated_nodes_are_used_again() {
 #[test]
 fn the_log_between_replicas_is_cut_and_bookings_are_used_again() {
     let sync_delay = Span::from_ns(10);
-    let config = RouterConfig { replicas: 3, sync_delay, ..config(RouterKind::LeastLoaded) };
+    let config = RouterConfig { replicas: 3, sync_delay, ..RouterConfig::of(RouterKind::LeastLoaded) };
     let mut router = router(config, 4);
     for request in 0..30_000_u32 {
         send(&mut router, at(u64::from(request)), request, 1);
@@ -40,7 +40,7 @@ fn the_log_between_replicas_is_cut_and_bookings_are_used_again() {
 
 #[test]
 fn odd_input_changes_nothing_and_is_counted() {
-    let odd = RouterConfig { replicas: 0, ..config(RouterKind::KvAware) };
+    let odd = RouterConfig { replicas: 0, ..RouterConfig::of(RouterKind::KvAware) };
     let mut router = router(odd, 2);
     assert_eq!(router.config().replicas, 1);
     let prompt = chain(1, 2);
@@ -61,11 +61,14 @@ fn odd_input_changes_nothing_and_is_counted() {
     // Time that runs backwards stands still.
     router.ended(at(9), RequestId(3));
     assert_eq!(send(&mut router, at(2), 6, 1).worker.0, 0);
-    let mut many = RouterConfig { replicas: u32::MAX, ..config(RouterKind::RoundRobin) };
+    let mut many = RouterConfig { replicas: u32::MAX, ..RouterConfig::of(RouterKind::RoundRobin) };
     many.event_delay = Span::from_ns(u64::MAX);
     let mut late = Router::new(many, 1, Vec::new());
     assert_eq!(late.config().replicas, REPLICAS_MAX);
     store(&mut late, at(5), 0, (Tier::G1, &prompt));
     assert_eq!(late.check(at(6), std::iter::empty()).pending, 1);
-    assert_eq!(Router::new(config(RouterKind::KvAware), 0, Vec::new()).route(at(0), &ask(0, &prompt)), None);
+    assert_eq!(
+        Router::new(RouterConfig::of(RouterKind::KvAware), 0, Vec::new()).route(at(0), &ask(0, &prompt)),
+        None
+    );
 }

@@ -14,7 +14,7 @@ fn spread(router: &mut Router, requests: std::ops::Range<u32>, workers: usize) -
 
 #[test]
 fn round_robin_goes_by_id_among_whoever_is_there() {
-    let mut router = router(config(RouterKind::RoundRobin), 130);
+    let mut router = router(RouterConfig::of(RouterKind::RoundRobin), 130);
     for worker in (0..130).filter(|worker| ![1, 63, 64, 129].contains(worker)) {
         router.leave(at(0), WorkerId(worker));
     }
@@ -35,7 +35,7 @@ fn round_robin_goes_by_id_among_whoever_is_there() {
 
 #[test]
 fn least_loaded_looks_at_requests_then_blocks_then_ids() {
-    let mut router = router(config(RouterKind::LeastLoaded), 3);
+    let mut router = router(RouterConfig::of(RouterKind::LeastLoaded), 3);
     // Sizes so that the order of blocks is not that of ids.
     let chosen = [30, 10, 20, 5, 5, 5].iter().zip(0..);
     let chosen: Vec<u16> =
@@ -49,7 +49,7 @@ fn least_loaded_looks_at_requests_then_blocks_then_ids() {
 fn equal_costs_go_to_fewer_requests_then_to_the_lower_id() {
     // Nothing weighs but overlap, so all costs are equal.
     let cost = CostTerms { prefill_load_scale: 0.0, ..CostTerms::default() };
-    let mut router = router(RouterConfig { cost, ..config(RouterKind::KvAware) }, 3);
+    let mut router = router(RouterConfig { cost, ..RouterConfig::of(RouterKind::KvAware) }, 3);
     let nothing = [];
     let mut next = |request| router.route(at(0), &ask(request, &nothing)).map(|choice| choice.worker.0);
     assert_eq!([0, 1, 2, 3].map(&mut next), [0, 1, 2, 0].map(Some));
@@ -57,7 +57,7 @@ fn equal_costs_go_to_fewer_requests_then_to_the_lower_id() {
 
 #[test]
 fn a_held_prefix_draws_until_load_outweighs_it() {
-    let mut router = router(config(RouterKind::KvAware), 4);
+    let mut router = router(RouterConfig::of(RouterKind::KvAware), 4);
     let system = chain(1, 8);
     store(&mut router, at(0), 2, (Tier::G1, &system));
     let chosen: Vec<u16> = (0..5)
@@ -73,7 +73,7 @@ fn a_held_prefix_draws_until_load_outweighs_it() {
 #[test]
 fn replicas_that_hear_late_herd_and_those_that_hear_at_once_spread() {
     let herd = |sync_delay| {
-        let config = RouterConfig { replicas: 16, sync_delay, ..config(RouterKind::KvAware) };
+        let config = RouterConfig { replicas: 16, sync_delay, ..RouterConfig::of(RouterKind::KvAware) };
         spread(&mut router(config, 8), 0..16, 8)
     };
     assert_eq!(herd(Span::from_ns(1)), [16, 0, 0, 0, 0, 0, 0, 0]);
@@ -84,7 +84,7 @@ fn replicas_that_hear_late_herd_and_those_that_hear_at_once_spread() {
 #[test]
 fn without_load_terms_a_shared_prefix_takes_all() {
     let cost = CostTerms { prefill_load_scale: 0.0, ..CostTerms::default() };
-    let mut router = router(RouterConfig { cost, ..config(RouterKind::KvAware) }, 2);
+    let mut router = router(RouterConfig { cost, ..RouterConfig::of(RouterKind::KvAware) }, 2);
     let mut counts = [0; 2];
     for request in 0..448 {
         counts[usize::from(send(&mut router, at(0), request, 10).worker.0)] += 1;
@@ -98,7 +98,7 @@ fn without_load_terms_a_shared_prefix_takes_all() {
 fn a_temperature_draws_by_the_share_of_the_spread() {
     let drawn = |temperature, unit: u64| {
         let cost = CostTerms { temperature, ..CostTerms::default() };
-        let mut router = router(RouterConfig { cost, ..config(RouterKind::KvAware) }, 3);
+        let mut router = router(RouterConfig { cost, ..RouterConfig::of(RouterKind::KvAware) }, 3);
         let prompt = chain(1, 20);
         store(&mut router, at(0), 1, (Tier::G1, &prompt[..10]));
         store(&mut router, at(0), 2, (Tier::G1, &prompt));
@@ -123,7 +123,7 @@ fn a_temperature_draws_by_the_share_of_the_spread() {
     }
     // Equal costs draw evenly.
     let cost = CostTerms { temperature: 1.0, ..CostTerms::default() };
-    let mut even = router(RouterConfig { cost, ..config(RouterKind::KvAware) }, 4);
+    let mut even = router(RouterConfig { cost, ..RouterConfig::of(RouterKind::KvAware) }, 4);
     even.leave(at(0), WorkerId(1));
     let nothing = [];
     let mut draw = |word| {

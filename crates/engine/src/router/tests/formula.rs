@@ -7,7 +7,7 @@ use crate::router::Overlap;
 
 /// Worker 0 holds 10 blocks of a prompt of 16: 4 in G1, 3 in G2, 2 in G3, 1 in G4; it has 8 blocks to prefill and 20 booked.
 fn prepared(cost: CostTerms) -> Router {
-    let mut router = router(RouterConfig { cost, ..config(RouterKind::RoundRobin) }, 2);
+    let mut router = router(RouterConfig { cost, ..RouterConfig::of(RouterKind::RoundRobin) }, 2);
     let other = chain(9, 8);
     let whole = Ask { output_blocks_hint: 12, ..ask(100, &other) };
     assert_eq!(router.route(at(0), &whole).map(|choice| choice.worker), Some(WorkerId(0)));
@@ -81,7 +81,7 @@ fn what_is_reached_is_not_booked_as_prefill() {
 
 #[test]
 fn overlap_is_the_contiguous_prefix_in_the_highest_tier() {
-    let mut router = router(config(RouterKind::KvAware), 2);
+    let mut router = router(RouterConfig::of(RouterKind::KvAware), 2);
     let prompt = chain(1, 6);
     store(&mut router, at(0), 1, (Tier::G1, &prompt[..2]));
     store(&mut router, at(0), 1, (Tier::G1, &prompt[3..]));
@@ -96,7 +96,7 @@ fn overlap_is_the_contiguous_prefix_in_the_highest_tier() {
 
 #[test]
 fn a_hosts_disk_is_shared_and_a_repeated_event_changes_nothing() {
-    let mut router = Router::new(config(RouterKind::KvAware), 4, vec![5, 9, 5, 9]);
+    let mut router = Router::new(RouterConfig::of(RouterKind::KvAware), 4, vec![5, 9, 5, 9]);
     let prompt = chain(1, 3);
     store(&mut router, at(0), 0, (Tier::G3, &prompt));
     store(&mut router, at(0), 2, (Tier::G3, &prompt[..1]));

@@ -86,7 +86,7 @@ fn configs() -> impl Strategy<Value = RouterConfig> {
             event_delay,
             cost,
             expiry,
-            ..config(kind)
+            ..RouterConfig::of(kind)
         },
     )
 }

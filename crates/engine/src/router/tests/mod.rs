@@ -9,20 +9,8 @@ mod news;
 
 use tierscope_units::{RequestId, SequenceHash, SimTime, Span, WorkerId};
 
-use super::{Ask, CacheEvent, Choice, CostTerms, Expiry, Publish, Router, RouterConfig, RouterKind, Stage};
+use super::{Ask, CacheEvent, Choice, CostTerms, Expiry, Router, RouterConfig, RouterKind, Stage};
 use crate::lower::Tier;
-
-pub(super) fn config(kind: RouterKind) -> RouterConfig {
-    RouterConfig {
-        kind,
-        replicas: 1,
-        sync_delay: Span::ZERO,
-        publish: Publish::PassEnd,
-        event_delay: Span::ZERO,
-        cost: CostTerms::default(),
-        expiry: Expiry::REPLAY,
-    }
-}
 
 /// A router whose workers have all joined for whole requests, each on a host of its own.
 pub(super) fn router(config: RouterConfig, workers: u16) -> Router {

@@ -17,7 +17,7 @@ fn lighter(router: &mut Router, now: u64, replica: u32) -> u16 {
 #[test]
 fn events_are_believed_when_they_arrive() {
     let event_delay = Span::from_ns(50);
-    let mut router = router(RouterConfig { event_delay, ..config(RouterKind::KvAware) }, 2);
+    let mut router = router(RouterConfig { event_delay, ..RouterConfig::of(RouterKind::KvAware) }, 2);
     let prompt = chain(1, 3);
     store(&mut router, at(10), 1, (Tier::G1, &prompt));
     router.publish(at(20), WorkerId(1), CacheEvent::Removed { tier: Tier::G1, hashes: &prompt[2..] });
@@ -35,7 +35,7 @@ fn events_are_believed_when_they_arrive() {
 #[test]
 fn a_replica_knows_its_own_at_once_and_others_after_the_delay() {
     let sync_delay = Span::from_ns(100);
-    let config = RouterConfig { replicas: 2, sync_delay, ..config(RouterKind::LeastLoaded) };
+    let config = RouterConfig { replicas: 2, sync_delay, ..RouterConfig::of(RouterKind::LeastLoaded) };
     let mut router = router(config, 2);
     assert_eq!(send(&mut router, at(0), 0, 5).worker.0, 0);
     assert_eq!([lighter(&mut router, 0, 0), lighter(&mut router, 99, 1)], [1, 0]);
@@ -50,7 +50,7 @@ fn a_replica_knows_its_own_at_once_and_others_after_the_delay() {
 #[test]
 fn silence_expires_under_the_wall_clock_and_never_in_replay() {
     let load_at = |expiry, heard: Option<u64>, now: u64| {
-        let mut router = router(RouterConfig { expiry, ..config(RouterKind::LeastLoaded) }, 2);
+        let mut router = router(RouterConfig { expiry, ..RouterConfig::of(RouterKind::LeastLoaded) }, 2);
         send(&mut router, at(0), 0, 5);
         if let Some(heard) = heard {
             router.prefilled(at(heard * NS_PER_S), RequestId(0));
@@ -72,7 +72,8 @@ fn silence_expires_under_the_wall_clock_and_never_in_replay() {
 #[test]
 fn a_lost_worker_takes_its_content_and_bookings_with_it_and_may_return() {
     let (sync_delay, event_delay) = (Span::from_ns(100), Span::from_ns(10));
-    let config = RouterConfig { replicas: 2, sync_delay, event_delay, ..config(RouterKind::LeastLoaded) };
+    let config =
+        RouterConfig { replicas: 2, sync_delay, event_delay, ..RouterConfig::of(RouterKind::LeastLoaded) };
     let mut router = router(config, 2);
     let prompt = chain(1, 2);
     send(&mut router, at(0), 0, 5);
@@ -94,7 +95,7 @@ fn a_lost_worker_takes_its_content_and_bookings_with_it_and_may_return() {
 
 #[test]
 fn a_handed_off_request_is_booked_at_both_workers() {
-    let mut router = Router::new(config(RouterKind::LeastLoaded), 4, Vec::new());
+    let mut router = Router::new(RouterConfig::of(RouterKind::LeastLoaded), 4, Vec::new());
     for (worker, stage) in [Stage::Prefill, Stage::Prefill, Stage::Decode, Stage::Decode].iter().enumerate() {
         router.join(at(0), WorkerId(worker as u16), *stage);
     }

@@ -26,15 +26,11 @@ pub(super) fn decode(root: &Fields<'_>, requests: Option<u64>) -> Vec<MessageFau
 }
 
 fn fault(fields: &Fields<'_>, requests: Option<u64>) -> Option<MessageFault> {
-    let kinds = [
-        ("prefilled", MessageKind::Prefilled),
-        ("reserved", MessageKind::Reserved),
-        ("received", MessageKind::Received),
-    ];
+    let kinds = [MessageKind::Prefilled, MessageKind::Reserved, MessageKind::Received];
     let most = u64::from(u32::MAX);
     let last = requests.unwrap_or(limit::REQUESTS).saturating_sub(1);
     let fault = MessageFault {
-        kind: fields.word("message", &kinds),
+        kind: fields.word("message", &kinds.map(|kind| (kind.name(), kind))),
         request: fields.count("request", 0, last).map(RequestId),
         after: fields.count("after", 0, most).unwrap_or(0),
         count: fields.count("count", 1, most),

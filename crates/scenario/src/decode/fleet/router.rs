@@ -18,7 +18,7 @@ const EXPIRY_LEAST_S: f64 = 0.001;
 pub(super) fn decode(table: Option<Fields<'_>>, workers: Option<u32>, notes: &mut Notes) -> RouterConfig {
     let Some(fields) = table else {
         note_kind(notes);
-        return standard();
+        return RouterConfig::of(STANDARD);
     };
     let kinds = [RouterKind::RoundRobin, RouterKind::LeastLoaded, RouterKind::KvAware];
     let kind = fields.word("kind", &kinds.map(|kind| (kind.name(), kind)));
@@ -56,18 +56,6 @@ fn note_kind(notes: &mut Notes) {
         format!("\"{}\"", STANDARD.name()),
         "the plainest; \"kv_aware\" looks at caches",
     );
-}
-
-fn standard() -> RouterConfig {
-    RouterConfig {
-        kind: STANDARD,
-        replicas: 1,
-        sync_delay: Span::ZERO,
-        publish: Publish::PassEnd,
-        event_delay: Span::ZERO,
-        cost: CostTerms::default(),
-        expiry: Expiry::REPLAY,
-    }
 }
 
 /// At the end of the pass, as what a pass does shows then (rule R1): at its start the router would count on blocks
