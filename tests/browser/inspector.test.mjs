@@ -103,7 +103,7 @@ export const tests = {
   async "results lie behind the other tab, and arrow keys reach it"(world) {
     const { page, faults, close } = await visit(world);
     await digestOf(page);
-    await page.locator("#tab-transactions").focus();
+    await page.locator("#tab-inspector").focus();
     await page.keyboard.press("ArrowRight");
     await page.locator("#results").waitFor();
     await page.locator("#latency-chart svg").waitFor();

@@ -10,6 +10,7 @@ use crate::effects::{self, Seeker};
 use crate::glue::{address, theme};
 use crate::part::board::Board;
 use crate::part::census::Census;
+use crate::part::compare::Compare;
 use crate::part::editor::Editor;
 use crate::part::header::Header;
 use crate::part::help::Help;
@@ -20,6 +21,7 @@ use crate::part::notice::Notice;
 use crate::part::problems::Problems;
 use crate::part::resident::{self, Resident};
 use crate::part::results::Results;
+use crate::part::sizing::Sizing;
 use crate::part::tabs::Tabs;
 use crate::part::timeline::Timeline;
 use crate::part::title::{Standing, Title};
@@ -68,9 +70,11 @@ pub fn App() -> Html {
                 </div>
                 <div class="column column--right">
                     <div class="panel panel--side">
-                        <Tabs label="What happened" names={vec![("transactions", "Transactions"), ("results", "Results")]}>
+                        <Tabs label="What happened" chosen={state.sheet} on_choose={act.reform(Action::ShowSheet)}>
                             { happenings(&state, &act, &seeker) }
                             { results(&state, *palette) }
+                            <Compare />
+                            <Sizing />
                         </Tabs>
                     </div>
                 </div>

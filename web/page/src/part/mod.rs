@@ -3,6 +3,7 @@
 
 pub(crate) mod board;
 pub(crate) mod census;
+pub(crate) mod compare;
 pub(crate) mod editor;
 pub(crate) mod flow;
 pub(crate) mod header;
@@ -19,6 +20,7 @@ pub(crate) mod problems;
 pub(crate) mod resident;
 pub(crate) mod results;
 pub(crate) mod shelf;
+pub(crate) mod sizing;
 pub(crate) mod tabs;
 pub(crate) mod timeline;
 pub(crate) mod title;

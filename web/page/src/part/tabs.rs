@@ -4,54 +4,53 @@ use yew::html::ChildrenRenderer;
 use yew::prelude::*;
 
 use crate::glue::dom;
+use crate::state::sheet::Sheet;
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct TabsProps {
     /// What they are together, for those who hear it.
     pub(crate) label: AttrValue,
-    /// An id and a name for each sheet.
-    pub(crate) names: Vec<(&'static str, &'static str)>,
-    /// The sheets.
+    /// The sheet that is seen.
+    pub(crate) chosen: Sheet,
+    pub(crate) on_choose: Callback<Sheet>,
+    /// The sheets, in the order of [`Sheet::ALL`].
     pub(crate) children: ChildrenRenderer<Html>,
 }
 
 #[component]
 pub(crate) fn Tabs(props: &TabsProps) -> Html {
-    let chosen = use_state_eq(|| 0usize);
-    let count = props.names.len();
-    let onkeydown = {
-        let (chosen, names) = (chosen.clone(), props.names.clone());
-        Callback::from(move |event: KeyboardEvent| {
-            let to = match event.key().as_str() {
-                "ArrowRight" => (*chosen + 1) % count,
-                "ArrowLeft" => (*chosen + count - 1) % count,
-                _ => return,
-            };
-            event.prevent_default();
-            chosen.set(to);
-            dom::focus(&format!("tab-{}", names[to].0));
-        })
-    };
-    let tab = |(place, (id, name)): (usize, &(&'static str, &'static str))| {
-        let (now, chosen) = (place == *chosen, chosen.clone());
+    let (chosen, on_choose) = (props.chosen, props.on_choose.clone());
+    let onkeydown = Callback::from(move |event: KeyboardEvent| {
+        let (here, count) = (chosen as usize, Sheet::ALL.len());
+        let to = match event.key().as_str() {
+            "ArrowRight" => (here + 1) % count,
+            "ArrowLeft" => (here + count - 1) % count,
+            _ => return,
+        };
+        event.prevent_default();
+        on_choose.emit(Sheet::ALL[to]);
+        dom::focus(&format!("tab-{}", Sheet::ALL[to].word()));
+    });
+    let tab = |sheet: Sheet| {
+        let now = sheet == chosen;
         html! {
-            <button type="button" role="tab" id={format!("tab-{id}")} class="tab" aria-selected={now.to_string()}
-                aria-controls={format!("sheet-{id}")} tabindex={if now { "0" } else { "-1" }}
-                onclick={Callback::from(move |_: MouseEvent| chosen.set(place))}>{ *name }</button>
+            <button type="button" role="tab" id={format!("tab-{}", sheet.word())} class="tab" aria-selected={now.to_string()}
+                aria-controls={format!("sheet-{}", sheet.word())} tabindex={if now { "0" } else { "-1" }}
+                onclick={props.on_choose.reform(move |_: MouseEvent| sheet)}>{ sheet.name() }</button>
         }
     };
-    let sheet = |(place, (sheet, (id, _))): (usize, (Html, &(&'static str, &'static str)))| {
+    let place = |(content, sheet): (Html, Sheet)| {
         html! {
-            <div role="tabpanel" id={format!("sheet-{id}")} class="sheet" aria-labelledby={format!("tab-{id}")}
-                hidden={place != *chosen}>{ sheet }</div>
+            <div role="tabpanel" id={format!("sheet-{}", sheet.word())} class="sheet"
+                aria-labelledby={format!("tab-{}", sheet.word())} hidden={sheet != chosen}>{ content }</div>
         }
     };
     html! {
         <>
             <div class="tabs" role="tablist" aria-label={props.label.clone()} {onkeydown}>
-                { for props.names.iter().enumerate().map(tab) }
+                { for Sheet::ALL.into_iter().map(tab) }
             </div>
-            { for props.children.iter().zip(&props.names).enumerate().map(sheet) }
+            { for props.children.iter().zip(Sheet::ALL).map(place) }
         </>
     }
 }

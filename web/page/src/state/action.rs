@@ -6,9 +6,12 @@ use tierscope_worker::protocol::{Direction, FromWorker, ProblemView, RunResult, 
 use yew::Reducible;
 
 use super::edit::{self, Draft};
+use super::fork::Fork;
 use super::inspector::Inspector;
 use super::play::{Pace, Playback};
 use super::report::{Outcome, ReportView};
+use super::selection::Selection;
+use super::sheet::Sheet;
 use super::{AppState, Ended, Notice, Origin, Phase, Theme, gallery};
 
 /// Something that happened.
@@ -40,6 +43,12 @@ pub enum Action {
     SelectWorker(u32),
     /// The worker of the next number, or of the one before.
     NextWorker(Direction),
+    /// Something else is picked out, or nothing any more.
+    Select(Option<Selection>),
+    /// The run is compared with another, or with none any more.
+    SetFork(Option<Fork>),
+    /// Another sheet is seen at the right.
+    ShowSheet(Sheet),
     /// The pointer left the board.
     LeaveBoard,
     /// The user switched the theme.
@@ -83,6 +92,9 @@ impl AppState {
             Action::SetFilter(filter) => Self { inspector: self.inspector.with(filter), ..self },
             Action::SelectWorker(worker) => self.with_worker(worker),
             Action::NextWorker(direction) => self.with_next_worker(direction),
+            Action::Select(selection) => Self { selection, ..self },
+            Action::SetFork(fork) => Self { fork, ..self },
+            Action::ShowSheet(sheet) => Self { sheet, ..self },
             Action::LeaveBoard => Self { slot: None, ..self },
             Action::SetTheme(theme) => Self { theme, ..self },
             Action::ShowHelp(help) => Self { help, ..self },
@@ -137,6 +149,7 @@ impl AppState {
         let playback =
             if fresh { Playback { pace: self.playback.pace, ..Playback::default() } } else { self.playback };
         let filter = if fresh { TxnFilter::default() } else { self.inspector.filter };
+        let selection = self.selection.filter(|_| !fresh);
         Self {
             run: self.run + 1,
             run_text: Rc::clone(&self.draft.text),
@@ -145,6 +158,7 @@ impl AppState {
             board: None,
             slot: None,
             inspector: Inspector::default().with(filter),
+            selection,
             ..self
         }
     }

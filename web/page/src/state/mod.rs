@@ -3,13 +3,16 @@
 pub mod action;
 pub mod between;
 pub mod edit;
+pub mod fork;
 pub mod format;
 pub mod gallery;
 pub mod inspector;
 pub mod moves;
 pub mod play;
 pub mod report;
+pub mod selection;
 pub mod sentence;
+pub mod sheet;
 #[cfg(test)]
 mod tests;
 pub mod workers;
@@ -20,9 +23,12 @@ use tierscope_worker::protocol::{Board, ProblemView, RunResult, SlotView};
 
 pub use action::Action;
 use edit::Draft;
+use fork::Fork;
 use inspector::Inspector;
 use play::Playback;
 use report::ReportView;
+use selection::Selection;
+use sheet::Sheet;
 
 /// Everything that the page shows follows from this.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +53,12 @@ pub struct AppState {
     pub slot: Option<Rc<SlotView>>,
     /// The transaction that is shown, and which ones are looked at.
     pub inspector: Inspector,
+    /// What the user has picked out.
+    pub selection: Option<Selection>,
+    /// The run that this one is compared with.
+    pub fork: Option<Fork>,
+    /// The sheet that is seen at the right.
+    pub sheet: Sheet,
     /// A message across the page.
     pub notice: Option<Notice>,
     /// Light, dark, or as the system says.
@@ -158,6 +170,9 @@ impl AppState {
             board: None,
             slot: None,
             inspector: Inspector::default(),
+            selection: None,
+            fork: None,
+            sheet: Sheet::default(),
             notice: None,
             theme,
             help: false,
