@@ -25,6 +25,7 @@ mod line;
 mod lower;
 mod machine;
 mod request;
+mod retune;
 pub mod router;
 mod schedule;
 mod source;

@@ -31,6 +31,13 @@ impl Fleet {
         }
     }
 
+    /// The workers have other sizes from now on.
+    pub(crate) fn resize(&mut self, workers: &[WorkerSetup]) {
+        for (fold, setup) in self.workers.iter_mut().zip(workers) {
+            fold.g1.capacity_blocks = setup.g1_blocks;
+        }
+    }
+
     /// Reads a fact of a worker, or of none alone; `asked_tokens` is what its request has to have at an admission.
     pub(crate) fn take(&mut self, at: SimTime, worker: Option<WorkerId>, fact: &Fact, asked_tokens: u32) {
         let at = at.as_ns();

@@ -115,6 +115,16 @@ impl Folds {
         }
     }
 
+    /// The tiers have other sizes from now on.
+    pub fn resize(&mut self, g1_blocks: u32, tier_blocks: [u32; 3], workers: Vec<WorkerSetup>) {
+        self.setup.g1_blocks = g1_blocks;
+        self.setup.tier_blocks = tier_blocks;
+        if let Some(fleet) = &mut self.fleet {
+            fleet.resize(&workers);
+        }
+        self.setup.workers = workers;
+    }
+
     /// Reads all facts of a log. The caller clears it.
     pub fn take(&mut self, log: &FactLog) {
         if self.worker != log.worker() {

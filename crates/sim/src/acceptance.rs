@@ -26,6 +26,11 @@ impl Acceptance {
         })
     }
 
+    /// Drafts to come are accepted with another probability.
+    pub(crate) fn set_probability(&mut self, probability: f64) {
+        self.probability = probability;
+    }
+
     /// What the rows of a pass bring.
     pub(crate) fn sample(&mut self, rows: &[Row]) -> &[Sampled] {
         self.sampled.clear();

@@ -164,6 +164,25 @@ impl Copies {
         }
     }
 
+    /// The links have other rates from `now` on; copies under way keep the latency that they began with.
+    pub(crate) fn retune(&mut self, now: SimTime, scenario: &Scenario) {
+        let (rates, layout) = (scenario.links, self.layout);
+        self.handoff_link = scenario.fleet.as_ref().map(|fleet| fleet.handoff_link);
+        for at in 0..self.links.len() {
+            let spec = match at {
+                at if at < layout.workers => spec_of(&rates.pcie),
+                at if at < layout.object() => spec_of(&rates.disk),
+                at if at == layout.object() => spec_of(&rates.object),
+                _ => match self.handoff_link {
+                    Some(link) => LinkSpec { down: rate_of(link.rate), up: rate_of(link.rate) },
+                    None => continue,
+                },
+            };
+            self.links[at].set_spec(now, spec);
+            self.look_ahead(at);
+        }
+    }
+
     /// Whether a copy is under way.
     pub(crate) fn is_under_way(&self, transfer: TransferId) -> bool {
         self.under_way.contains_key(&transfer)

@@ -22,6 +22,8 @@ pub(crate) struct Keyframes {
     distance: u64,
     instants: u64,
     most: usize,
+    /// States from which a run went on under other conditions: no state before one leads past it. Never dropped.
+    turns: Vec<Simulation>,
 }
 
 impl Keyframes {
@@ -29,7 +31,7 @@ impl Keyframes {
         let bytes = start.state_bytes();
         let most = (KEYFRAME_BYTES_MAX / bytes.max(1)).clamp(2, KEYFRAMES_MAX);
         let distance = (bytes as u64 / BYTES_PER_INSTANT).max(DISTANCE_MIN);
-        Self { kept: vec![start.clone()], distance, instants: 0, most }
+        Self { kept: vec![start.clone()], distance, instants: 0, most, turns: Vec::new() }
     }
 
     /// Takes note of one more instant of the run.
@@ -49,9 +51,19 @@ impl Keyframes {
         }
     }
 
+    /// From this state on, other conditions hold.
+    pub(crate) fn turn(&mut self, state: &Simulation) {
+        self.turns.push(state.clone());
+    }
+
     /// A copy of the last kept state at or before `at`.
     pub(crate) fn before(&self, at: SimTime) -> Simulation {
-        let after = self.kept.partition_point(|state| state.now() <= at);
-        self.kept[after.saturating_sub(1)].clone()
+        let last = |states: &[Simulation]| states.partition_point(|state| state.now() <= at).checked_sub(1);
+        let kept = &self.kept[last(&self.kept).unwrap_or(0)];
+        match last(&self.turns).map(|place| &self.turns[place]) {
+            // At one instant the turn comes last, or is all that lies between.
+            Some(turn) if turn.now() >= kept.now() => turn.clone(),
+            _ => kept.clone(),
+        }
     }
 }

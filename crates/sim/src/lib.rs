@@ -19,6 +19,7 @@ mod link;
 mod messages;
 mod progress;
 mod queue;
+mod retune;
 mod run;
 mod seen;
 mod simulation;

@@ -20,6 +20,8 @@ pub(crate) enum Event {
         pass: PassId,
     },
     Changes(WorkerId, WorkerChange),
+    /// The machines go on under another configuration, and look again at what they could not do before.
+    Retuned,
     /// A message, by its number among those under way.
     Message(u32),
     Arrives(RequestId),
@@ -30,7 +32,7 @@ impl Event {
     fn rank(self) -> u8 {
         match self {
             Self::PassEnds { .. } => 0,
-            Self::Changes(..) => 1,
+            Self::Changes(..) | Self::Retuned => 1,
             Self::Message(_) => 2,
             Self::Arrives(_) => ARRIVES,
             Self::Cancels(_) => 4,

@@ -7,7 +7,7 @@ use tierscope_engine::FactLog;
 use tierscope_report::{
     Census, FoldSetup, Folds, Header, InfiniteCache, Outcome, Report, SloLimits, WorkerSetup, infinite_cache,
 };
-use tierscope_scenario::{Scenario, Workload};
+use tierscope_scenario::{Problem, Scenario, Workload};
 use tierscope_units::{SimTime, TokenRun};
 
 use crate::census::census;
@@ -46,9 +46,7 @@ pub struct Run {
 impl Run {
     /// A run before its first instant.
     pub fn new(scenario: &Scenario, workload: Arc<Workload>, options: RunOptions) -> Self {
-        // The scenario's limits keep the sums within their type.
-        let sums = scenario.fleet_config().tier_blocks().map(|sum| u32::try_from(sum).unwrap_or(u32::MAX));
-        let [g1_blocks, g2, g3, g4] = sums;
+        let [g1_blocks, g2, g3, g4] = tier_blocks(scenario);
         let setup = FoldSetup {
             slo: scenario.slo.as_ref().map(|slo| SloLimits {
                 ttft_ns: slo.ttft.map(|span| span.as_ns()),
@@ -98,6 +96,24 @@ impl Run {
             }
         }
         Ok(self.state)
+    }
+
+    /// Applies every instant up to `at`, and goes on as `new` has it from there; `old` is what it was made of. Time
+    /// that a dead end would never reach is no obstacle: the change may be what ends it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Simulation::retune`]; then the run goes on as it was.
+    pub fn retune(&mut self, at: SimTime, old: &Scenario, new: &Scenario) -> Result<(), Box<Problem>> {
+        self.simulation.retune(at, old, new)?;
+        if let Some(keyframes) = &mut self.keyframes {
+            keyframes.turn(&self.simulation);
+        }
+        self.state = RunState::Running;
+        self.census = None;
+        let [g1_blocks, g2, g3, g4] = tier_blocks(new);
+        self.folds.resize(g1_blocks, [g2, g3, g4], workers(new));
+        Ok(())
     }
 
     /// Runs to the end.
@@ -164,6 +180,11 @@ impl Run {
         }
         state
     }
+}
+
+/// Blocks of G1 to G4 over all workers. The scenario's limits keep the sums within their type.
+fn tier_blocks(scenario: &Scenario) -> [u32; 4] {
+    scenario.fleet_config().tier_blocks().map(|sum| u32::try_from(sum).unwrap_or(u32::MAX))
 }
 
 /// Each of several workers.

@@ -24,19 +24,19 @@ use crate::timing;
 /// A run at an instant. Cloning one forks it.
 #[derive(Clone)]
 pub struct Simulation {
-    fleet: Fleet,
-    queue: Queue,
+    pub(crate) fleet: Fleet,
+    pub(crate) queue: Queue,
     source: Source,
     workload: Arc<Workload>,
-    timing: Arc<Timing>,
-    acceptance: Option<Acceptance>,
-    copies: Copies,
+    pub(crate) timing: Arc<Timing>,
+    pub(crate) acceptance: Option<Acceptance>,
+    pub(crate) copies: Copies,
     messages: Messages,
     /// Numbers for the router's draws.
     draws: RandomStream,
     machines: Vec<Machine>,
-    now: SimTime,
-    seen: Seen,
+    pub(crate) now: SimTime,
+    pub(crate) seen: Seen,
 }
 
 /// What the world knows of a worker.
@@ -325,6 +325,8 @@ impl Simulation {
             }
             // Its worker was lost meanwhile.
             Event::PassEnds { .. } => {}
+            // They were told when it was decided; this is their turn.
+            Event::Retuned => {}
             Event::Changes(worker, change) => {
                 let input = FleetInput::Change { worker, change };
                 // A worker that is not there cannot go; whoever wrote the scenario was told so.

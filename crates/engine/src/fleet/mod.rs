@@ -407,20 +407,38 @@ impl Fleet {
             + self.journeys.len() * size_of::<Journey>()
             + size_of::<Self>()
     }
+
+    /// Every worker, and what they share, with the sizes and policies of `config`.
+    pub(crate) fn retune_workers(&mut self, config: &FleetConfig) {
+        for (worker, own) in engine_configs(config).into_iter().enumerate() {
+            if self.workers[worker].engine.retune(own) {
+                self.stir(WorkerId(worker as u16));
+            }
+        }
+        if let Some(tiers) = &config.engine.tiers {
+            self.shared.grow(tiers);
+        }
+    }
+}
+
+/// Each worker's configuration; those of one role share theirs.
+fn engine_configs(config: &FleetConfig) -> Vec<Arc<EngineConfig>> {
+    let mut by_g1: BTreeMap<u32, Arc<EngineConfig>> = BTreeMap::new();
+    let own = |worker: usize| {
+        let own = by_g1.entry(config.g1_blocks_of(worker));
+        own.or_insert_with(|| Arc::new(config.engine_of(worker))).clone()
+    };
+    (0..config.roles.len()).map(own).collect()
 }
 
 impl Worker {
-    /// The workers of a fleet; those of one role share their configuration.
+    /// The workers of a fleet.
     fn all_of(config: &FleetConfig) -> Vec<Self> {
         if config.router.is_none() {
             return vec![Self::with(Engine::new(config.engine.clone()))];
         }
-        let mut by_g1: BTreeMap<u32, Arc<EngineConfig>> = BTreeMap::new();
-        let workers = (0..config.roles.len()).map(|worker| {
-            let own = by_g1.entry(config.g1_blocks_of(worker));
-            Self::new(own.or_insert_with(|| Arc::new(config.engine_of(worker))).clone(), worker, 0)
-        });
-        workers.collect()
+        let own = engine_configs(config).into_iter().enumerate();
+        own.map(|(worker, own)| Self::new(own, worker, 0)).collect()
     }
 
     /// One of several, with nothing in it.

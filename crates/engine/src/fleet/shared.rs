@@ -12,6 +12,7 @@ use tierscope_units::{Idx, SimTime, TransferId, WorkerId};
 use super::{Fleet, FleetConfig, Worker};
 use crate::block::BlockPool;
 use crate::fact::{CopyEnd, CopyFailure};
+use crate::lower::config::TiersConfig;
 use crate::lower::{Lane, Lower, LowerTier, Tier};
 use crate::machine::Engine;
 
@@ -44,6 +45,16 @@ impl Shared {
 }
 
 impl Shared {
+    /// Shared tiers grow to the sizes of `tiers`.
+    pub(super) fn grow(&mut self, tiers: &TiersConfig) {
+        for tier in self.g3.iter_mut().flatten() {
+            tier.grow_to(tiers.g3.map_or(0, |g3| g3.blocks));
+        }
+        if let Some(tier) = &mut self.g4 {
+            tier.grow_to(tiers.g4.map_or(0, |g4| g4.blocks));
+        }
+    }
+
     /// A shared tier of a host.
     pub(super) fn tier(&self, tier: Tier, host: usize) -> Option<&LowerTier> {
         match tier {

@@ -55,6 +55,14 @@ impl LowerTier {
         self.blocks_max
     }
 
+    /// The tier may hold so many blocks from now on; it never shrinks.
+    pub(crate) fn grow_to(&mut self, blocks: u32) {
+        if blocks > self.blocks_max {
+            self.blocks_max = blocks;
+            self.pool.evictor.grow(blocks);
+        }
+    }
+
     pub(crate) fn find(&self, hash: SequenceHash) -> Found {
         match self.pool.lookup(hash) {
             None => Found::Missing,

@@ -2,9 +2,7 @@
 //! roles do not look at is left out.
 
 use serde_json::{Map, Value, json};
-use tierscope_engine::{
-    HandoffBytes, HandoffOrder, MessageKind, Role, RouterConfig, RouterKind, WorkerChange,
-};
+use tierscope_engine::{HandoffBytes, HandoffOrder, Role, RouterConfig, RouterKind, WorkerChange};
 use tierscope_units::{Idx, Span};
 
 use super::{ms, object};

@@ -105,6 +105,13 @@ impl Link {
         }
     }
 
+    /// Other rates from `now` on, also for what is crossing; the latency only for transfers to come.
+    pub(crate) fn set_spec(&mut self, now: SimTime, spec: LinkSpec) {
+        self.run_until(now);
+        self.spec = spec;
+        self.couple(self.clock);
+    }
+
     /// A transfer begins: `bytes` cross after the direction's latency and `extra_latency`. False, and nothing
     /// changes, when `id` is on the link already. A transfer whose end is past representable time never ends.
     ///

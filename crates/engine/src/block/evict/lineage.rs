@@ -25,10 +25,17 @@ struct Node {
     cached: bool,
 }
 
+impl Node {
+    const NEW: Self = Self { parent: NONE, children: 0, entered: 0, cached: false };
+}
+
 impl Lineage {
     pub(crate) fn new(slots: u32) -> Self {
-        let node = Node { parent: NONE, children: 0, entered: 0, cached: false };
-        Self { nodes: vec![node; slots as usize], leaves: BTreeSet::new(), entries: 0 }
+        Self { nodes: vec![Node::NEW; slots as usize], leaves: BTreeSet::new(), entries: 0 }
+    }
+
+    pub(super) fn grow(&mut self, slots: u32) {
+        self.nodes.resize(self.nodes.len().max(slots as usize), Node::NEW);
     }
 
     /// Files a slot under the leaves, or takes it out, as its state says.

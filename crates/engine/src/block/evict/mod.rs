@@ -71,6 +71,16 @@ impl Evictor {
             EvictionPolicy::TinyLfu => Self::TinyLfu(Box::new(TinyLfu::new(slots))),
         }
     }
+
+    /// There may be so many slots from now on.
+    pub(crate) fn grow(&mut self, slots: u32) {
+        match self {
+            // Its order lies in the slots.
+            Self::Lru(_) => {}
+            Self::Lineage(inner) => inner.grow(slots),
+            Self::TinyLfu(inner) => inner.grow(slots),
+        }
+    }
 }
 
 macro_rules! each {

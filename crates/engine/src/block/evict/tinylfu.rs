@@ -47,6 +47,12 @@ impl TinyLfu {
         }
     }
 
+    /// The sketch keeps its width: counts are taken over as they are.
+    pub(super) fn grow(&mut self, slots: u32) {
+        self.keys.resize(self.keys.len().max(slots as usize), (0, 0));
+        self.sample = self.sample.max(u64::from(slots) * SAMPLE_PER_SLOT);
+    }
+
     fn counter(&self, hash: SequenceHash, row: u32) -> usize {
         // The rows read different bits of the hash, stirred so that short masks see all of them.
         let stirred = hash.0.rotate_left(row * 16).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
