@@ -146,6 +146,9 @@ impl Scenario {
             Some(model) => form.insert("model".into(), json!(model.name)),
             None => form.insert("kv_bytes_per_token".into(), json!(hardware.kv_bytes_per_token)),
         };
+        if hardware.fp8_cache {
+            form.insert("kv_cache_dtype".into(), json!("fp8"));
+        }
         if let Some(gpu) = hardware.gpu {
             form.insert("gpu".into(), json!(gpu.name));
         }

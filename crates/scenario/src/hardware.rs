@@ -14,6 +14,8 @@ pub struct Hardware {
     pub gpu: Option<&'static GpuPreset>,
     /// Ranks that share the model.
     pub tensor_parallel: u32,
+    /// Whether an element of the cache takes one byte, whatever the model's preset says.
+    pub fp8_cache: bool,
     /// Share of a GPU's memory that the engine may use.
     pub gpu_memory_utilization: f64,
     /// Bytes of one copy of a token's KV.

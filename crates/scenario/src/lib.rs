@@ -5,7 +5,7 @@
 //! - [`expand()`] makes a [`Workload`] of a scenario (and the bytes of its trace);
 //! - [`set`] changes one key of a text; [`link`] packs a text into an address and back;
 //! - [`preset`] has the models and GPUs, [`interconnect`] the links between tiers, [`fault`] what goes wrong on them,
-//!   [`trace`] the readers of traces.
+//!   [`trace`] the readers of traces; [`import`] makes scenarios of what people have.
 //!
 //! Invariants: a function of its arguments (no I/O, no clock, no entropy, no hash-map iteration); every size that
 //! comes from outside is bounded (see [`limit`]) before memory is taken for it; every refusal is a [`Problem`].
@@ -19,6 +19,7 @@ pub mod expectation;
 pub mod fault;
 pub mod fleet;
 pub mod hardware;
+pub mod import;
 pub mod interconnect;
 pub mod limit;
 pub mod link;
@@ -30,6 +31,8 @@ mod set;
 mod text;
 pub mod timing;
 pub mod trace;
+mod unset;
+mod values;
 
 pub use expand::{RequestPlan, Start, Workload, expand};
 pub use expectation::{
@@ -46,6 +49,8 @@ pub use scenario::{
 pub use set::{default_for_trace, default_text_for_trace, set};
 pub use timing::{Polynomial, Roofline, Timing};
 pub use trace::{TraceFile, TraceFormat, TraceOptions};
+pub use unset::unset;
+pub use values::{Values, Written};
 
 /// The version of the schema: the value of the key `tierscope`.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -25,14 +25,23 @@ pub(crate) fn decode(table: Option<Fields<'_>>, notes: &mut Notes) -> Hardware {
     let written = fields.whole("kv_bytes_per_token", 1, 1 << 40);
     if let Some(model) = hardware.model {
         ranks_fit(&fields, model, hardware.tensor_parallel);
-        hardware.kv_bytes_per_token = model.kv_bytes_per_token();
-        hardware.kv_bytes_per_token_per_rank = model.kv_bytes_per_token_per_rank(hardware.tensor_parallel);
+        let types = [("auto", false), ("fp8", true)];
+        hardware.fp8_cache = fields.word("kv_cache_dtype", &types).unwrap_or(false);
+        let less = if hardware.fp8_cache { u64::from(model.kv_element_bytes.max(1)) } else { 1 };
+        hardware.kv_bytes_per_token = model.kv_bytes_per_token() / less;
+        hardware.kv_bytes_per_token_per_rank =
+            model.kv_bytes_per_token_per_rank(hardware.tensor_parallel) / less;
         fields.misplaced(
             "kv_bytes_per_token",
             "no figure beside a model, whose layout gives it",
             "remove one of the two",
         );
-    } else if let Some(bytes) = written {
+        fields.close();
+        return hardware;
+    }
+    let mend = "name a model, or halve kv_bytes_per_token and remove it";
+    fields.misplaced("kv_cache_dtype", "it only beside a model", mend);
+    if let Some(bytes) = written {
         hardware.kv_bytes_per_token = bytes;
         hardware.kv_bytes_per_token_per_rank = bytes.div_ceil(u64::from(hardware.tensor_parallel));
     } else {

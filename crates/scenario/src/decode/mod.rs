@@ -169,6 +169,7 @@ pub(crate) fn bare_hardware() -> Hardware {
         model: None,
         gpu: None,
         tensor_parallel: 1,
+        fp8_cache: false,
         gpu_memory_utilization: 0.9,
         kv_bytes_per_token: crate::hardware::DEFAULT_KV_BYTES_PER_TOKEN,
         kv_bytes_per_token_per_rank: crate::hardware::DEFAULT_KV_BYTES_PER_TOKEN,

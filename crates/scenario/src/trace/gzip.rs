@@ -53,6 +53,39 @@ pub(super) fn unpack(bytes: &[u8], most: u64) -> Result<Cow<'_, [u8]>, Vec<Probl
     }
 }
 
+/// The bytes themselves, or what they hold packed, for who has little memory: what a packed file holds is counted first, and only then is memory
+/// taken for it.
+///
+/// # Errors
+/// As those of reading: one problem, for a file that is cut or corrupt, or that holds more than `most` bytes.
+pub fn unpacked(bytes: Vec<u8>, most: u64) -> Result<Vec<u8>, Vec<Problem>> {
+    if !is_packed(&bytes) {
+        return Ok(bytes);
+    }
+    let counted = std::io::copy(
+        &mut MultiGzDecoder::new(&bytes[..]).take(most.saturating_add(1)),
+        &mut std::io::sink(),
+    );
+    let whole = match counted {
+        Ok(whole) if whole <= most => whole,
+        // What is wrong with it takes no memory to be said.
+        Ok(_) => return unpack(&bytes, 0).map(Cow::into_owned).map_err(|problems| larger(problems, most)),
+        Err(_) => return unpack(&bytes, most).map(Cow::into_owned),
+    };
+    let mut unpacked = Vec::with_capacity(whole as usize);
+    match MultiGzDecoder::new(&bytes[..]).read_to_end(&mut unpacked) {
+        Ok(_) => Ok(unpacked),
+        Err(_) => unpack(&bytes, most).map(Cow::into_owned),
+    }
+}
+
+fn larger(mut problems: Vec<Problem>, most: u64) -> Vec<Problem> {
+    for problem in &mut problems {
+        problem.found = format!("a packed file that holds more than {most} bytes");
+    }
+    problems
+}
+
 /// The first bytes, unpacked where they are packed; what can be had of a file that is cut.
 pub(super) fn head(bytes: &[u8], most: usize) -> Cow<'_, [u8]> {
     if !is_packed(bytes) {

@@ -42,6 +42,7 @@ use std::borrow::Cow;
 use tierscope_units::Span;
 
 pub use detect::{block_tokens, detect};
+pub use gzip::unpacked;
 pub use write::{Unwritable, Writer};
 
 use crate::expand::Workload;
