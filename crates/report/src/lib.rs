@@ -2,7 +2,8 @@
 //!
 //! [`Folds`] reads every fact once and keeps what the digest, the report, the charts and the expectations
 //! need; [`Report`] is the answer, with stable keys. [`canonical`] and [`jsonl`] write single facts for
-//! machines, [`table`] writes a report for people. [`compare`] reads two runs' facts and says where they part, [`paired`] what
+//! machines, [`table`] writes a report for people, [`Perfetto`] the run on one axis of
+//! time. [`compare`] reads two runs' facts and says where they part, [`paired`] what
 //! that did to the metrics over several seeds.
 //!
 //! Invariants:
@@ -17,6 +18,7 @@ mod assemble;
 mod below;
 pub mod canonical;
 pub mod compare;
+mod csv;
 mod fleet;
 mod folds;
 pub mod infinite;
@@ -24,6 +26,7 @@ pub mod jsonl;
 pub mod numbers;
 mod occupied;
 pub mod paired;
+mod perfetto;
 mod rejection;
 mod report;
 mod requests;
@@ -33,8 +36,10 @@ pub mod statistics;
 pub mod table;
 mod thinned;
 
+pub use csv::REQUESTS_HEADER;
 pub use folds::{FoldSetup, Folds, SloLimits, WorkerSetup};
 pub use infinite::{InfiniteCache, infinite_cache};
+pub use perfetto::Perfetto;
 pub use rejection::{Rejected, explain};
 pub use report::{
     Census, CensusRow, HIT_RATIO_DEFINITION, HandoffCounts, HandoffSteps, Header, HitRatio, LaneCounts,

@@ -9,7 +9,7 @@ use tierscope_engine::{Fact, Loaded, Rejection, Tier};
 use tierscope_units::{Idx, RequestId, SimTime};
 
 /// No such time yet.
-const NEVER: u64 = u64::MAX;
+pub(crate) const NEVER: u64 = u64::MAX;
 /// Not admitted, or not completed.
 const NO_PLACE: u32 = u32::MAX;
 /// Refused requests that are kept with their numbers; all are counted.
@@ -29,6 +29,19 @@ pub enum RequestFate {
     Rejected,
     /// Its client gave up on it.
     Cancelled,
+}
+
+impl RequestFate {
+    /// The word for it in exports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Expected => "expected",
+            Self::Unfinished => "unfinished",
+            Self::Completed => "completed",
+            Self::Rejected => "rejected",
+            Self::Cancelled => "cancelled",
+        }
+    }
 }
 
 /// What expectations may say about one request.
@@ -75,6 +88,8 @@ pub(crate) struct Row {
     pub(crate) second_token: u64,
     pub(crate) ended: u64,
     pub(crate) prompt_tokens: u32,
+    /// Tokens that its first admission found.
+    pub(crate) cached_tokens: u32,
     /// Output tokens made by its end.
     pub(crate) output_tokens: u32,
     /// Tokens to compute at the next admission: the prompt and the output made before a preemption.
@@ -82,7 +97,7 @@ pub(crate) struct Row {
     /// Whether it left a worker unfinished, and whether its newest admission was not its first.
     withdrawn: bool,
     readmitted: bool,
-    preemptions: u32,
+    pub(crate) preemptions: u32,
     start_place: u32,
     finish_place: u32,
     pub(crate) fate: RequestFate,
@@ -95,6 +110,7 @@ impl Row {
         second_token: NEVER,
         ended: NEVER,
         prompt_tokens: 0,
+        cached_tokens: 0,
         output_tokens: 0,
         need_tokens: 0,
         withdrawn: false,
@@ -222,6 +238,7 @@ impl Requests {
         row.readmitted = readmission;
         if row.start_place == NO_PLACE {
             row.start_place = started;
+            row.cached_tokens = cached_tokens;
             self.started += 1;
         }
         let hits = if readmission { &mut self.readmission } else { &mut self.first_admission };

@@ -33,6 +33,7 @@ pub use life::fact_of_life;
 pub use read::{LINE_BYTES_MAX, LineProblem, read_line};
 pub use record::{Block, Record, Value};
 pub use table::{decision, render};
+pub use words::sentence;
 
 use aspect::Aspects;
 use fold::Ordered;

@@ -12,7 +12,7 @@ const BLOCKS_NAMED: usize = 3;
 const CHARS_MAX: usize = 240;
 
 /// The fact in words, with the verb first: "admits request 7 (64 tokens cached)".
-pub(super) fn sentence(record: &Record<'_>) -> String {
+pub fn sentence(record: &Record<'_>) -> String {
     let text = request(record).or_else(|| below(record)).or_else(|| block(record)).or_else(|| fleet(record));
     let mut text = text.unwrap_or_else(|| format!("says {}: {}", record.kind, fields(record)));
     if let Some(worker) = record.number("worker")

@@ -76,6 +76,11 @@ fn pair_up(metric: &'static Metric, pairs: &[Pair]) -> Option<Paired> {
             Some([(metric.read)(a)?, (metric.read)(b)?])
         })
         .collect();
+    of_values(metric, &values)
+}
+
+/// A metric of which the values in A and B are known, pair by pair; `None` of no pair.
+pub fn of_values(metric: &'static Metric, values: &[[f64; 2]]) -> Option<Paired> {
     let side = |side: usize| median(values.iter().map(|pair| pair[side]).collect());
     let medians = [side(0)?, side(1)?];
     let differences: Vec<f64> = values.iter().map(|[a, b]| b - a).collect();
