@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::styling::Styles;
 use clap::{ArgGroup, Parser, Subcommand};
+use tierscope_scenario::import::Source;
 use tierscope_scenario::{TraceFormat, limit, trace};
 
 use crate::sweep::SweepArgs;
@@ -32,7 +33,8 @@ Examples:
   tierscope run scenario.toml --set engine.g1_blocks=200 --set timing.model=fixed --seed 7
   tierscope run scenario.toml --trace other_trace.jsonl --json report.json --events facts.jsonl
   tierscope run conversation_trace.jsonl --json - | jq .hit_ratio
-  tierscope run '#v1.…' --digest                       a shared link: the same digest for everybody
+  tierscope run scenario.toml --perfetto trace.json --requests requests.csv
+  tierscope run '#v2.…' --digest                       a shared link: the same digest for everybody
   generate-scenario | tierscope run -
 
 A bare trace is told by its first line, packed (.gz) or not; docs/SCENARIOS.md lists the formats. Where the scenario has [expect], it is checked.";
@@ -64,7 +66,7 @@ const LINK_EXAMPLES: &str = "\
 Examples:
   tierscope link scenario.toml                         prints the link
   tierscope link scenario.toml | xargs tierscope run   the same run
-  tierscope link --decode '#v1.…' > scenario.toml      and back";
+  tierscope link --decode '#v2.…' > scenario.toml      and back";
 
 const CONVERT_EXAMPLES: &str = "\
 Examples:
@@ -76,6 +78,15 @@ Examples:
 The result is Mooncake's JSON lines with sessions, delays and wait_for: read again, it is the same workload, and a run of
 it has the same digest. Several files are joined: sessions of weka with ids of their own, shards of dynamo and lmcache by
 their times. A summary goes to standard error.";
+
+const IMPORT_EXAMPLES: &str = "\
+Examples:
+  tierscope import serve.sh -o scenario.toml           the vllm serve command in a script
+  tierscope import engine-args.json | tierscope run -  arguments of Dynamo's mocker
+  tierscope import lmcache.yaml                        the tiers that LMCache would keep
+  pbpaste | tierscope import - --from vllm
+
+The scenario goes to standard output, and what was taken, assumed and left out to standard error (docs/IMPORT.md).";
 
 /// Deterministic laboratory for the KV-cache tiers of LLM serving: replays a scenario or a trace and reports.
 #[derive(Debug, Parser)]
@@ -97,8 +108,12 @@ pub(crate) enum Command {
     Link(LinkArgs),
     /// Write a trace of any format as Mooncake's JSON lines
     Convert(ConvertArgs),
+    /// Make a scenario of a vllm serve command, Dynamo engine arguments or an LMCache file
+    Import(ImportArgs),
     /// Turn one to three knobs of a scenario, and compare what comes of it
     Sweep(Box<SweepArgs>),
+    /// Serve the page from inside this program, for this machine only
+    Serve(ServeArgs),
     /// Print completions for a shell
     #[command(hide = true)]
     Completions(CompletionsArgs),
@@ -116,6 +131,9 @@ pub(crate) struct RunArgs {
     /// Replay this trace instead of the one that the scenario names
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+    /// Put the figures of a machine into the scenario, as tierscope calibrate wrote them (docs/HARDWARE.md)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) hardware: Option<PathBuf>,
     /// Change one key of the scenario, for example engine.g1_blocks=200; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
@@ -128,6 +146,12 @@ pub(crate) struct RunArgs {
     /// Write every fact as a line of JSON; - is standard output, instead of the table
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
+    /// Write the run on one axis of time, for ui.perfetto.dev or chrome://tracing; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) perfetto: Option<PathBuf>,
+    /// Write a row for each request as CSV; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) requests: Option<PathBuf>,
     /// Print the digest of the run alone, instead of the table
     #[arg(long)]
     pub(crate) digest: bool,
@@ -227,10 +251,36 @@ pub(crate) struct ConvertArgs {
     pub(crate) quiet: bool,
 }
 
+#[derive(Debug, clap::Args)]
+#[command(after_help = format!("{IMPORT_EXAMPLES}\n\n{EXIT_CODES}"))]
+pub(crate) struct ImportArgs {
+    /// A command line, arguments as JSON, or a configuration; - is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: String,
+    /// What it is, instead of finding it out
+    #[arg(long, value_name = "SOURCE", value_parser = clap::builder::PossibleValuesParser::new(
+        Source::WORDS.map(|(word, _)| word)))]
+    pub(crate) from: Option<String>,
+    /// Write the scenario here; without it, or with -, to standard output
+    #[arg(long, short, value_name = "OUT")]
+    pub(crate) out: Option<PathBuf>,
+    /// No notes on what was taken, assumed and left out
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
 fn seconds(text: &str) -> Result<f64, String> {
     let most = limit::TIME_MS / 1e3;
     let number = text.parse::<f64>().ok().filter(|number| (0.0..=most).contains(number));
     number.ok_or_else(|| format!("expected seconds from 0 to {most:.0} (ten years)"))
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct ServeArgs {
+    /// Listen here instead of at 8080; 0 is any port that is free
+    #[arg(long, value_name = "N")]
+    pub(crate) port: Option<u16>,
 }
 
 #[derive(Debug, clap::Args)]

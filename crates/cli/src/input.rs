@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
-use tierscope_scenario::{Problem, Scenario, Workload, limit, link, trace};
+use tierscope_scenario::{Problem, Scenario, Workload, import, limit, link, trace};
 
 /// Bytes of a file that are looked at to tell what it is.
 const HEAD_BYTES: u64 = 1 << 16;
@@ -34,6 +34,8 @@ pub(crate) struct Input {
 pub(crate) struct Changes<'a> {
     /// Replay this trace.
     pub(crate) trace: Option<&'a Path>,
+    /// Figures of a machine.
+    pub(crate) hardware: Option<&'a Path>,
     /// `key=value` each.
     pub(crate) set: &'a [String],
     /// The seed.
@@ -80,15 +82,32 @@ pub(crate) fn changed(argument: &str, changes: &Changes<'_>) -> Result<(Source, 
     }
     assignments.extend(changes.seed.map(|seed| format!("seed={seed}")));
     assignments.extend(changes.set.iter().cloned());
+    if let Some(path) = changes.hardware {
+        source.text = with_hardware(&source, path)?;
+    }
     for assignment in &assignments {
         source.text = tierscope_scenario::set(&source.text, assignment)
             .map_err(|problem| explain("--set", None, vec![problem]))?;
     }
-    let place = match assignments.is_empty() {
+    let place = match assignments.is_empty() && changes.hardware.is_none() {
         true => source.name.clone(),
         false => format!("{} as changed by the command line", source.name),
     };
     Ok((source, place))
+}
+
+/// The text with a machine's figures; what became of them goes to standard error.
+fn with_hardware(source: &Source, path: &Path) -> Result<String> {
+    let name = path.display().to_string();
+    let figures = utf8(read_file(path, SCENARIO_BYTES_MAX)?, &name)?;
+    // A fault of the scenario is told as always, when it is read.
+    if tierscope_scenario::parse_any(&source.text).is_err() {
+        return Ok(source.text.clone());
+    }
+    let (text, notes) = import::merge_hardware(&source.text, &figures)
+        .map_err(|problems| explain(&name, Some(&name), problems))?;
+    notes.iter().for_each(|note| crate::output::complain(&crate::import::line(note)));
+    Ok(text)
 }
 
 fn no_trace(name: &str) -> anyhow::Error {
@@ -137,7 +156,12 @@ fn looks_like_link(argument: &str) -> bool {
     let versioned = version.is_some_and(|version| version.parse::<u32>().is_ok());
     versioned
         || ["#", "http://", "https://"].iter().any(|start| argument.starts_with(start))
-        || argument.contains("#v1.")
+        || (argument.contains('#') && holds_link(argument))
+}
+
+/// Whether a link of a known version is all there is, or stands behind a `#`.
+fn holds_link(text: &str) -> bool {
+    text.trim().rsplit('#').next().is_some_and(link::is_link)
 }
 
 fn from_link(argument: &str) -> Result<Source> {
@@ -156,7 +180,7 @@ fn from_stdin() -> Result<Source> {
         anyhow!("error: cannot read standard input: {error}\n  mend: pipe a scenario of at most 1 MiB")
     })?;
     let text = utf8(bytes, &name)?;
-    if looks_like_link(text.trim()) && text.trim().lines().count() == 1 && text.contains("v1.") {
+    if looks_like_link(text.trim()) && text.trim().lines().count() == 1 && holds_link(&text) {
         return from_link(&text);
     }
     Ok(Source { name, text, folder: PathBuf::new(), bare_trace: false })

@@ -9,6 +9,7 @@ mod args;
 mod convert;
 mod diff;
 mod exit;
+mod import;
 mod input;
 mod interrupt;
 mod junit;
@@ -16,7 +17,9 @@ mod link;
 mod output;
 mod progress;
 mod run;
+mod serve;
 mod shell;
+mod sink;
 mod sweep;
 mod test;
 
@@ -38,7 +41,9 @@ fn main() -> ExitCode {
         Command::Diff(args) => diff::diff(args),
         Command::Link(args) => link::link(args),
         Command::Convert(args) => convert::convert(args),
+        Command::Import(args) => import::import(args),
         Command::Sweep(args) => sweep::sweep(args),
+        Command::Serve(args) => serve::serve(args),
         Command::Completions(args) => shell::completions(args),
         Command::Man => shell::man(),
     });

@@ -4,8 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
-use tierscope_engine::FactLog;
-use tierscope_report::{Report, jsonl, table};
+use tierscope_report::{REQUESTS_HEADER, Report, table};
 use tierscope_scenario::Scenario;
 use tierscope_sim::{Failure, Run, RunError, RunOptions, RunState, evaluate};
 
@@ -15,33 +14,30 @@ use crate::input::{self, Changes, Input};
 use crate::interrupt;
 use crate::output::{self, Output};
 use crate::progress::Watch;
+use crate::sink::Sinks;
 
 /// Instants between two looks at the clock.
 const SLICE_INSTANTS: u32 = 8_192;
-/// Most bytes of facts that are kept before they are written.
-const LINES_BYTES_MAX: usize = 1 << 20;
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
-    let taken =
-        [args.json.as_deref(), args.events.as_deref()].map(|path| path.is_some_and(output::is_stdout));
-    if taken == [true, true] {
-        return Err(anyhow!(
-            "error: --json - and --events - both want standard output\n  mend: give one of them a file"
-        ));
-    }
-    let changes = Changes { trace: args.trace.as_deref(), set: &args.set, seed: args.seed };
-    if args.json.is_some() && args.json == args.events {
-        return Err(anyhow!(
-            "error: --json and --events name the same file\n  mend: give each a file of its own"
-        ));
-    }
+    let taken = outputs(args)?;
+    let changes = Changes {
+        trace: args.trace.as_deref(),
+        hardware: args.hardware.as_deref(),
+        set: &args.set,
+        seed: args.seed,
+    };
     let input = input::read(&args.scenario, &changes)?;
     // Opened before the run: what cannot be written is said at once.
     let json = args.json.as_deref().map(Output::create).transpose()?;
-    let human = !args.quiet && !args.digest && !taken.contains(&true);
+    let requests = args.requests.as_deref().map(Output::create).transpose()?;
+    let workers = input.scenario.fleet.as_ref().map_or(1, |fleet| fleet.roles.len());
+    let sinks = Sinks::open(args, &input.scenario.title, workers)?;
+    let human = !args.quiet && !args.digest && !taken;
     tell_defaults(&input, human, args.quiet)?;
 
-    let run = play(&input, args.events.as_deref(), args.quiet)?;
+    let run = play(&input, sinks, args.quiet)?;
+    write_requests(requests, &run)?;
     let report = run.report();
     let failures = evaluate(&input.scenario.expect, &report, &run.folds().summary());
     hand_over(json, args.digest, &report, human)?;
@@ -58,6 +54,29 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
         _ if !failures.is_empty() => Exit::ExpectationFailed,
         _ => Exit::Done,
     })
+}
+
+/// Whether one of the outputs is standard output. Two cannot be, nor can two be the same file.
+fn outputs(args: &RunArgs) -> Result<bool> {
+    let all = [
+        ("--json", args.json.as_deref()),
+        ("--events", args.events.as_deref()),
+        ("--perfetto", args.perfetto.as_deref()),
+        ("--requests", args.requests.as_deref()),
+    ];
+    let given: Vec<(&str, &Path)> = all.into_iter().filter_map(|(flag, path)| Some((flag, path?))).collect();
+    for (at, (flag, path)) in given.iter().enumerate() {
+        let Some((other, _)) = given[..at].iter().find(|(_, earlier)| earlier == path) else { continue };
+        return Err(match output::is_stdout(path) {
+            true => anyhow!(
+                "error: {other} - and {flag} - both want standard output\n  mend: give one of them a file"
+            ),
+            false => {
+                anyhow!("error: {other} and {flag} name the same file\n  mend: give each a file of its own")
+            }
+        });
+    }
+    Ok(given.iter().any(|(_, path)| output::is_stdout(path)))
 }
 
 /// A bare trace leaves everything else open: what was chosen is said.
@@ -100,46 +119,41 @@ fn key(line: &str) -> &str {
     line.split_once(" =").map_or(line, |(key, _)| key)
 }
 
-/// Runs to the end; facts go to `events` as they come.
-fn play(input: &Input, events: Option<&Path>, quiet: bool) -> Result<Run> {
+/// Runs to the end; facts go to the sinks as they come.
+fn play(input: &Input, mut sinks: Sinks, quiet: bool) -> Result<Run> {
     let mut watch = Watch::new(quiet);
-    let mut events = events.map(Output::create).transpose()?;
     let workload = Arc::new(input.expand()?);
     let mut run = Run::new(&input.scenario, workload, RunOptions::default());
-    let mut lines = String::new();
     let mut state = RunState::Running;
-    let mut written = Ok(());
+    let is_idle = sinks.is_idle();
     while state == RunState::Running {
         let name = &input.name;
-        let ended = |error: RunError| anyhow!("error: {name}: {error}");
-        state = match &mut events {
-            None => run.advance(SLICE_INSTANTS, |_| {}).map_err(ended)?,
-            Some(events) => {
-                let advanced = run.advance(SLICE_INSTANTS, |log| {
-                    write_facts(&mut lines, log);
-                    // An instant can hold many facts: what is kept back is bounded.
-                    if lines.len() > LINES_BYTES_MAX && written.is_ok() {
-                        written = events.write(&lines);
-                        lines.clear();
-                    }
-                });
-                std::mem::replace(&mut written, Ok(()))?;
-                events.write(&lines)?;
-                lines.clear();
-                advanced.map_err(ended)?
-            }
+        let advanced = match is_idle {
+            true => run.advance(SLICE_INSTANTS, |_| {}),
+            false => run.advance(SLICE_INSTANTS, |log| sinks.take(log)),
         };
+        sinks.flush()?;
+        state = advanced.map_err(|error: RunError| anyhow!("error: {name}: {error}"))?;
         interrupt::check()?;
         watch.show(run.progress());
     }
-    events.map_or(Ok(()), Output::commit)?;
+    sinks.commit(run.simulation().now())?;
     Ok(run)
 }
 
-fn write_facts(lines: &mut String, log: &FactLog) {
-    for (at, fact) in log.iter() {
-        jsonl::write_fact(lines, at, fact, log);
+/// A row for each request.
+fn write_requests(output: Option<Output>, run: &Run) -> Result<()> {
+    const ROWS: usize = 4_096;
+    let Some(mut output) = output else { return Ok(()) };
+    output.write(REQUESTS_HEADER)?;
+    let (mut text, mut from, mut more) = (String::new(), 0, true);
+    while more {
+        more = run.folds().write_requests(from, ROWS, &mut text);
+        output.write(&text)?;
+        text.clear();
+        from += ROWS;
     }
+    output.commit()
 }
 
 fn hand_over(json: Option<Output>, digest: bool, report: &Report, human: bool) -> Result<()> {

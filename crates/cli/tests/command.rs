@@ -245,6 +245,55 @@ fn a_link_comes_back_and_runs_the_same() {
 }
 
 #[test]
+fn a_run_is_written_for_perfetto_and_as_a_table_of_requests() {
+    let place = Place::with(&[("good.toml", GOOD)]);
+    place.run(&["run", "good.toml", "--quiet", "--perfetto", "trace.json", "--requests", "requests.csv"], 0);
+    let read = |name| std::fs::read_to_string(place.path(name)).expect("a file");
+    let trace: serde_json::Value = serde_json::from_str(&read("trace.json")).expect("JSON");
+    let events = trace["traceEvents"].as_array().expect("events");
+    let count = |kind: &str| events.iter().filter(|event| event["ph"] == kind).count();
+    assert!(count("B") > 0 && count("B") == count("E") && count("b") == count("e"));
+    let requests = read("requests.csv");
+    let mut rows = requests.lines();
+    let columns = rows.next().expect("a header").split(',').count();
+    assert!(
+        rows.clone().count() > 0
+            && rows.all(|row| row.split(',').count() == columns && row.ends_with(",completed"))
+    );
+    assert_eq!(place.run(&["run", "good.toml", "--perfetto", "-"], 0).out, read("trace.json"));
+    assert_eq!(place.run(&["run", "good.toml", "--requests", "-"], 0).out, requests);
+    assert!(
+        place.run(&["run", "good.toml", "--requests", "-", "--json", "-"], 2).err.contains("standard output")
+    );
+    assert!(
+        place.run(&["run", "good.toml", "--requests", "x", "--perfetto", "x"], 2).err.contains("same file")
+    );
+}
+
+#[test]
+fn links_of_every_version_run() {
+    let golden = include_str!("../../scenario/tests/links/golden.txt");
+    let text = include_str!("../../scenario/tests/links/first-steps.toml");
+    let place = Place::with(&[("first-steps.toml", text)]);
+    let of_file = place.run(&["run", "first-steps.toml", "--digest"], 0).out;
+    let links: Vec<_> = golden.lines().filter_map(|line| line.strip_prefix("first-steps.toml ")).collect();
+    assert!(
+        links.iter().any(|link| link.starts_with("v1.")) && links.iter().any(|link| link.starts_with("v2."))
+    );
+    for link in links {
+        assert_eq!(place.run(&["link", "--decode", link], 0).out, text);
+        for given in [
+            link,
+            &format!("#{link}&t=5000&p=results"),
+            &format!("https://example.org/play/?embed=1#{link}&w=1"),
+        ] {
+            assert_eq!(place.run(&["run", given, "--digest"], 0).out, of_file, "{given}");
+        }
+    }
+    assert!(place.run(&["run", "v9.abc"], 2).err.contains("open it with the release that made it"));
+}
+
+#[test]
 fn a_bare_trace_runs_with_defaults_that_are_named() {
     let row = r#"{"timestamp": 0, "input_length": 600, "output_length": 5, "hash_ids": [1, 2]}"#;
     let trace = format!("{row}\n{}\n", row.replace("\"timestamp\": 0", "\"timestamp\": 900"));

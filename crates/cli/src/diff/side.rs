@@ -84,7 +84,7 @@ impl Contestant {
         known: Option<&Arc<Workload>>,
     ) -> Result<Option<(Scenario, Arc<Workload>)>> {
         let Self::Scenario { argument, set } = self else { return Ok(None) };
-        let input: Input = input::read(argument, &Changes { trace: None, set, seed })?;
+        let input: Input = input::read(argument, &Changes { set, seed, ..Changes::default() })?;
         let workload = match known {
             Some(known) if input.scenario.trace_path().is_some() => known.clone(),
             _ => Arc::new(input.expand()?),

@@ -26,7 +26,7 @@ const LOOKED_AT: usize = 1_000;
 
 pub(crate) fn read(args: &SweepArgs) -> Result<Planned> {
     let argument = args.scenario.as_deref().ok_or_else(|| anyhow!("error: no scenario is given"))?;
-    let changes = Changes { trace: args.trace.as_deref(), set: &args.set, seed: None };
+    let changes = Changes { trace: args.trace.as_deref(), set: &args.set, ..Changes::default() };
     let (source, _) = input::changed(argument, &changes)?;
     let mut plan = Plan {
         mode: if args.cache_only { Mode::CacheOnly } else { Mode::Run },
