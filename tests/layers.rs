@@ -43,6 +43,7 @@ const RULES: &[Rule] = &[
             "jsonc-parser",
             "libm",
             "miniz_oxide",
+            "saphyr-parser",
             "serde",
             "serde_json",
             "strsim",
@@ -74,7 +75,7 @@ const RULES: &[Rule] = &[
     },
     // The page shows what the worker tells it, and of the worker it names only the protocol (tested below).
     Rule { package: PAGE, below: &[UNITS, SCENARIO, WORKER], foreign: None },
-    Rule { package: WORKER, below: &[UNITS, ENGINE, SCENARIO, REPORT, SIM], foreign: None },
+    Rule { package: WORKER, below: &[UNITS, ENGINE, SCENARIO, REPORT, SIM, SWEEP], foreign: None },
     Rule { package: "tierscope-tests", below: &[UNITS, ENGINE, SCENARIO, REPORT, SIM], foreign: None },
     // Builds with nothing but Rust, so that the first command on a new machine starts at once.
     Rule { package: "xtask", below: &[], foreign: Some(&[]) },
@@ -152,8 +153,19 @@ fn report_names_nothing_of_the_engine_but_its_facts() {
 
 #[test]
 fn the_page_names_nothing_of_the_worker_but_its_protocol() {
-    let protocol = BTreeSet::from(["protocol".to_owned()]);
-    assert_none(foreign_names_in(&workspace()[PAGE], "tierscope_worker::", &protocol));
+    let only = |name: &str| BTreeSet::from([name.to_owned()]);
+    let page = &workspace()[PAGE];
+    let (entry, others): (Vec<PathBuf>, Vec<PathBuf>) =
+        rust_files(&page.folder).into_iter().partition(|path| path.ends_with("src/main.rs"));
+    let names = |paths: &[PathBuf], allowed: &str| -> Vec<String> {
+        paths
+            .iter()
+            .flat_map(|path| foreign_names(path, &read(path), "tierscope_worker::", &only(allowed)))
+            .collect()
+    };
+    assert_none(names(&others, "protocol"));
+    // Page and workers are one module; its entry is where they part.
+    assert_none(names(&entry, "wasm"));
 }
 
 #[test]

@@ -35,9 +35,13 @@ export async function start() {
   return { url: server.url, browser, stop };
 }
 
-/** A fresh profile with one page, which keeps a list of everything that should not happen on it. */
-export async function visit({ browser, url }, hash = "", options = {}) {
+/**
+ * A fresh profile with one page, which keeps a list of everything that should not happen on it. Nobody is here for the
+ * first time unless the test says `first: true`: the tour stays away.
+ */
+export async function visit({ browser, url }, hash = "", { first = false, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
+  if (!first) await context.addInitScript(beenHere);
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   const faults = [];
@@ -51,6 +55,11 @@ export async function visit({ browser, url }, hash = "", options = {}) {
   });
   await page.goto(url + hash);
   return { page, faults, close: () => context.close() };
+}
+
+function beenHere() {
+  // The blank page before the first has no storage.
+  if (location.protocol.startsWith("http")) localStorage.setItem("tierscope.tour", "seen");
 }
 
 /** Waits for the end of the run of the present text, and gives its digest. */

@@ -72,8 +72,8 @@ export const tests = {
     await says(page, "#txn-transfer", /Transfer 0 carries 4 blocks from G1 to G2: they were evicted.*Queued at .*, begun at .*, done at .*, after 20\.0 ms.*Who waits for it: request 1\./);
     await says(page, lane("G1-G2", "moving"), /^1$/);
     assert.equal(await text(page, lane("G1-G2", "queued")), "0");
-    assert.match(await text(page, lane("G1-G2", "use")), /100 % of its link, 10\d MB\/s/);
-    assert.equal(await page.locator('[data-lane="G1-G2"] .lane__mark').count(), 1);
+    assert.match(await text(page, lane("G1-G2", "use")), /^100 % of 10\d MB\/s$/);
+    assert.match(await strip(page, "G1-G2").getAttribute("aria-label"), /^G1 to G2: transfer 0 at 0 %$/);
     assert.equal(await text(page, '[data-tier="G2"] [data-state="reserved"]'), "4");
     assert.match(await text(page, "#moves"), /G1→G2 4 blocks, since/);
     assert.match(await text(page, ".census"), /end of transfer 0.*G1→G2, 4 blocks, under way/);
@@ -92,8 +92,8 @@ export const tests = {
     await seek(page, 600);
     await page.locator('[data-tier="G4"] canvas').waitFor();
     const shelves = await page.locator("[data-tier]:has(canvas)").evaluateAll((all) => all.map((shelf) => shelf.dataset.tier));
-    assert.deepEqual(shelves, ["G2", "G3", "G4"]);
-    const lanes = await page.locator("[data-lane]:has(.lane__track)").evaluateAll((all) => all.map((one) => one.dataset.lane));
+    assert.deepEqual(shelves, ["G1", "G2", "G3", "G4"]);
+    const lanes = await page.locator("[data-lane]:has(.lane__strip)").evaluateAll((all) => all.map((one) => one.dataset.lane));
     assert.deepEqual(lanes.sort(), ["G1-G2", "G2-G1", "G2-G3", "G2-G4", "G3-G2", "G4-G2"]);
     for (const [tier, capacity] of [["G2", 12], ["G3", 40], ["G4", 5_000]]) {
       const counts = await page.locator(`[data-tier="${tier}"] [data-state]`).allTextContents();
@@ -142,16 +142,47 @@ export const tests = {
     await close();
   },
 
-  async "marks on lanes do not glide where motion is reduced"(world) {
-    const { page, faults, close } = await open(world, "blocked-on-offload", { reducedMotion: "reduce" });
-    await page.selectOption("#txn-outcome", "blocked");
-    await seek(page, 0);
-    await page.locator("#txn-none").waitFor();
-    await page.click("#txn-next");
-    const mark = page.locator('[data-lane="G1-G2"] .lane__mark');
-    await mark.waitFor();
-    assert.equal(await mark.evaluate((element) => getComputedStyle(element).transitionDuration), "0s");
+  async "batches move along their lane with the cursor, and a click on one selects it"(world) {
+    const { page, faults, close } = await blocked(world);
+    const early = await picture(page);
+    await seek(page, 900);
+    await until(page, () => /at [4-9]\d %/.test(document.querySelector('[data-lane="G1-G2"] canvas').getAttribute("aria-label")));
+    assert.notEqual(await picture(page), early, "the mark has moved");
+    const share = Number((await strip(page, "G1-G2").getAttribute("aria-label")).match(/at (\d+) %/)[1]) / 100;
+    const { width, height } = await strip(page, "G1-G2").boundingBox();
+    // Flights go from a fifth of the strip, 32 px at most, to ten pixels before its end.
+    const from = Math.min(32, width * 0.2);
+    await strip(page, "G1-G2").click({ position: { x: from + share * (width - 10 - from), y: height / 2 } });
+    await says(page, "#picked-name", /^Transfer 0$/);
+    await says(page, "#picked-reason", /Under way, \d+ %\. Transfer 0 carries 4 blocks from G1 to G2/);
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
+  async "batches on lanes stand still where motion is reduced"(world) {
+    const { page, faults, close } = await blocked(world, { reducedMotion: "reduce" });
+    const early = await picture(page);
+    await seek(page, 900);
+    await until(page, () => /at [4-9]\d %/.test(document.querySelector('[data-lane="G1-G2"] canvas').getAttribute("aria-label")));
+    assert.equal(await picture(page), early, "the mark stands");
     assert.deepEqual(faults, []);
     await close();
   },
 };
+
+const strip = (page, name) => page.locator(`[data-lane="${name}"] canvas`);
+
+/** The strip of the lane as it is drawn. */
+const picture = (page) => strip(page, "G1-G2").evaluate((canvas) => canvas.toDataURL());
+
+/** The case in which a request is blocked on an offload, as the copy begins. */
+async function blocked(world, options) {
+  const visited = await open(world, "blocked-on-offload", options);
+  const { page } = visited;
+  await page.selectOption("#txn-outcome", "blocked");
+  await seek(page, 0);
+  await page.locator("#txn-none").waitFor();
+  await page.click("#txn-next");
+  await says(page, '[data-lane="G1-G2"] [data-count="moving"]', /^1$/);
+  return visited;
+}

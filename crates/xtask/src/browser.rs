@@ -16,10 +16,16 @@ const PLACES: [&str; 4] =
 pub(crate) fn test() -> Result {
     let chromium = ensure()?;
     let digests = write_native_digests()?;
-    Cmd::new("node tests/browser/run.mjs").env(VARIABLE, chromium).env("TIERSCOPE_DIGESTS", digests).run()
+    Cmd::new("node tests/browser/run.mjs")
+        .env(VARIABLE, chromium)
+        .env("TIERSCOPE_DIGESTS", digests)
+        // What the page downloads is compared with what the command writes.
+        .env("TIERSCOPE_BINARY", check::release_binary())
+        .run()
 }
 
-/// `cargo xtask screenshots [CASE [AT]]`: pictures of a case of the gallery, at a position of its time slider.
+/// `cargo xtask screenshots [CASE [AT]]`: pictures of the whole set of scenes, or of a case of the gallery at a position of
+/// its time slider.
 pub(crate) fn screenshots(choice: &[&str]) -> Result {
     page::build_if_stale()?;
     let chromium = ensure()?;

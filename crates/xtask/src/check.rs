@@ -78,7 +78,9 @@ fn scenarios(steps: &mut Steps) -> Result {
 fn page_in_browser(steps: &mut Steps) -> Result {
     // The wasm import check is part of building the page.
     steps.step("the page", page::build_if_stale)?;
-    steps.command("the command, optimized", &build_release())?;
+    let with_page = build_release().arg("--features").arg("page");
+    steps.command("the command, optimized, with the page in it", &with_page)?;
+    steps.command("tierscope serve", &Cmd::new("cargo test --package tierscope --features page serve"))?;
     steps.step("browser tests", browser::test)
 }
 

@@ -36,7 +36,7 @@ Usage: cargo xtask COMMAND
                     HyperQueue)
   tidy              sizes, forbidden words, documents in step
   bench [NAME]      criterion benches, transactions, whole-run timings; NAME is `transactions`, `whole`, `sweep`, or a filter
-  screenshots [CASE [AT]]   pictures of the page, into target/screenshots/; AT is a time from 0 to 1000
+  screenshots [CASE [AT]]   pictures of the page (all scenes, or one case), into target/screenshots/; AT: 0 to 1000
 ";
 
 fn main() -> ExitCode {

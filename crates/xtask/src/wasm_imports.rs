@@ -1,13 +1,14 @@
 //! What the built wasm asks of its host, read from the modules themselves.
 //!
 //! The proof of the house's first invariant on the binary: a clock, a file or a random number that slipped into a
-//! pure crate would show up as an import. Only wasm-bindgen's own glue may be imported (no `env`, no WASI), and the
-//! worker, which runs the simulation, may not ask for entropy.
+//! pure crate would show up as an import. Only wasm-bindgen's own glue may be imported (no `env`, no WASI). The worker,
+//! which runs the simulation, may not ask for entropy: page and worker are one module, so that is read off what the worker
+//! is built of.
 
 use std::fs;
 use std::path::Path;
 
-use crate::run::{Failure, Result};
+use crate::run::{Cmd, Failure, Result};
 
 #[derive(Debug, PartialEq, Eq)]
 struct Import {
@@ -25,32 +26,49 @@ pub(crate) fn check(dist: &Path) -> Result {
         modules.filter(|path| path.extension().is_some_and(|found| found == "wasm")).collect();
     modules.sort();
     let name_of = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    if !modules.iter().any(|path| name_of(path).starts_with("worker")) {
-        return Err(Failure::new(format!("{} holds no worker*.wasm", dist.display())));
+    if !modules.iter().any(|path| name_of(path).starts_with("page")) {
+        return Err(Failure::new(format!("{} holds no page*.wasm", dist.display())));
     }
     for path in &modules {
         let name = name_of(path);
         let bytes = fs::read(path).map_err(|error| Failure::new(format!("{name}: {error}")))?;
         let imports = read(&bytes).ok_or_else(|| Failure::new(format!("{name} is not a wasm module")))?;
-        if let Some(import) = imports.iter().find(|import| !allowed(import, &name)) {
+        if let Some(import) = imports.iter().find(|import| !allowed(import)) {
             return Err(Failure::new(format!(
-                "dist/{name} imports `{}` from `{}`; only wasm-bindgen's glue is allowed, and no entropy in the \
-                 worker: find which crate brings it in (cargo tree -i …)",
+                "dist/{name} imports `{}` from `{}`; only wasm-bindgen's glue is allowed: find which crate brings it \
+                 in (cargo tree -i …)",
                 import.name, import.module
             )));
         }
         println!("dist/{name}: {} bytes, {} imports, all of wasm-bindgen's glue", bytes.len(), imports.len());
     }
-    Ok(())
+    worker_draws_nothing()
 }
 
-fn allowed(import: &Import, file: &str) -> bool {
-    let glue =
-        import.module == "wbg" || (import.module.starts_with("./") && import.module.ends_with("_bg.js"));
-    let name = import.name.to_ascii_lowercase();
-    let entropy =
-        ["getrandomvalues", "randomfillsync", "_random_", "_crypto_"].iter().any(|word| name.contains(word));
-    glue && !(file.starts_with("worker") && entropy)
+/// Nothing that the worker is built of knows where entropy, or a clock, is to be had.
+fn worker_draws_nothing() -> Result {
+    let tree =
+        Cmd::new("cargo tree --locked --offline --package tierscope-worker --edges normal --prefix none")
+            .args(["--target", "wasm32-unknown-unknown", "--format", "{p}"])
+            .capture()?;
+    match drawn(&tree) {
+        None => Ok(()),
+        Some(found) => Err(Failure::new(format!(
+            "the worker is built with {found}, which reaches for entropy or a clock: `cargo tree -p tierscope-worker \
+             --target wasm32-unknown-unknown -i {found}` says who brings it in"
+        ))),
+    }
+}
+
+/// The first crate in a list of packages that reaches outside.
+fn drawn(tree: &str) -> Option<&'static str> {
+    const OUTSIDE: [&str; 5] = ["getrandom", "web-time", "instant", "wasm-timer", "chrono"];
+    let names = || tree.lines().filter_map(|line| line.split_whitespace().next());
+    OUTSIDE.into_iter().find(|outside| names().any(|name| name == *outside))
+}
+
+fn allowed(import: &Import) -> bool {
+    import.module == "wbg" || (import.module.starts_with("./") && import.module.ends_with("_bg.js"))
 }
 
 /// The imports of a module, or nothing if it is not one.
@@ -154,19 +172,24 @@ mod tests {
 
     #[test]
     fn imports_are_read_past_other_sections() {
-        let imports = read(&module("./worker_bg.js", "env")).expect("it is a module");
+        let imports = read(&module("./page_bg.js", "env")).expect("it is a module");
         let modules: Vec<_> = imports.iter().map(|import| import.module.as_str()).collect();
-        assert_eq!(modules, ["./worker_bg.js", "env"]);
+        assert_eq!(modules, ["./page_bg.js", "env"]);
     }
 
     #[test]
     fn the_hosts_own_modules_are_refused() {
         let import = |module: &str, name: &str| Import { module: module.into(), name: name.into() };
-        assert!(allowed(&import("./worker_bg.js", "__wbg_postMessage_1"), "worker_bg.wasm"));
-        assert!(!allowed(&import("env", "now"), "worker_bg.wasm"));
-        assert!(!allowed(&import("wasi_snapshot_preview1", "fd_write"), "worker_bg.wasm"));
-        assert!(!allowed(&import("wbg", "__wbg_getRandomValues_1"), "worker_bg.wasm"));
-        assert!(allowed(&import("wbg", "__wbg_getRandomValues_1"), "page_bg.wasm"));
+        assert!(allowed(&import("./page_bg.js", "__wbg_postMessage_1")));
+        assert!(allowed(&import("wbg", "__wbg_getRandomValues_1")));
+        assert!(!allowed(&import("env", "now")));
+        assert!(!allowed(&import("wasi_snapshot_preview1", "fd_write")));
+    }
+
+    #[test]
+    fn what_reaches_outside_is_found_by_its_name() {
+        assert_eq!(drawn("tierscope-worker v0.1.0 (/x)\ngetrandom v0.4.3\nserde v1.0.0"), Some("getrandom"));
+        assert_eq!(drawn("tierscope-worker v0.1.0 (/x)\ngetrandom-not v0.4.3"), None);
     }
 
     #[test]

@@ -2,55 +2,87 @@
 
 use std::rc::Rc;
 
-use tierscope_worker::protocol::{Direction, ToWorker, Way};
+use tierscope_worker::protocol::{
+    Direction, OutcomeFilter, ProblemView, ToWorker, Transaction, TxnFilter, Way,
+};
 use yew::prelude::*;
 
 use crate::chart::palette::Palette;
 use crate::effects::{self, Seeker};
-use crate::glue::{address, theme};
+use crate::glue::{address, dom, offline, theme, visit};
 use crate::part::board::Board;
 use crate::part::census::Census;
 use crate::part::compare::Compare;
+use crate::part::duel::Duel;
 use crate::part::editor::Editor;
+use crate::part::embed::Embed;
+use crate::part::form::{Form, Toggle};
 use crate::part::header::Header;
 use crate::part::help::Help;
+use crate::part::hits::Hits;
+use crate::part::import::{DropOverlay, Import, WantedTrace};
 use crate::part::inspector::Inspector;
 use crate::part::latency::Latency;
 use crate::part::moves::Moves;
 use crate::part::notice::Notice;
-use crate::part::problems::Problems;
+use crate::part::picked::{Hands, Picked};
+use crate::part::problems::{self, Problems};
+use crate::part::ready::Ready;
 use crate::part::resident::{self, Resident};
 use crate::part::results::Results;
+use crate::part::share::{Share, ShareMenu};
 use crate::part::sizing::Sizing;
 use crate::part::tabs::Tabs;
 use crate::part::timeline::Timeline;
 use crate::part::title::{Standing, Title};
+use crate::part::tour::Tour;
+use crate::part::update::Update;
 use crate::part::workers::Workers;
-use crate::state::{Action, AppState, Phase, edit, format, inspector};
+use crate::state::fork::Fork;
+use crate::state::rival::RivalEvent;
+use crate::state::{self, intake::Step};
+use crate::state::{Action, AppState, Ended, Phase, duel, format, inspector};
 
 /// The page.
 #[component]
 pub fn App() -> Html {
-    let state = use_reducer(|| AppState::opening(&address::hash(), theme::kept(), theme::reduced_motion()));
+    let state = use_reducer(|| {
+        let (hash, embedded) = (address::hash(), address::embedded());
+        let tour = (!embedded && visit::wants_tour(&hash)).then_some(0);
+        let opening = AppState::opening(&hash, theme::kept(), theme::reduced_motion());
+        AppState { tour, embedded, ..opening }
+    });
     let palette = use_state_eq(Palette::default);
     let seeker = use_mut_ref(Seeker::default);
     effects::use_worker(&state, &seeker);
+    effects::use_trace(&state, &seeker);
+    effects::use_drop(&state, &seeker);
     effects::use_run(&state, &seeker);
     effects::use_cursor(&state, &seeker);
     effects::use_inspector(&state, &seeker);
+    effects::use_known(&state, &seeker);
+    effects::use_rival(&state, &seeker);
+    effects::use_jobs(&state, &seeker);
+    effects::use_picked(&state, &seeker);
     effects::use_clock(&state);
     effects::use_address(&state);
     effects::use_theme(&state, &palette);
     effects::use_notice(&state);
     effects::use_keys(&state, &seeker);
+    effects::use_export(&state, &seeker);
+    effects::use_offline(&state);
+    let offer = effects::use_tour(&state, &seeker);
 
     let act = {
         let dispatcher = state.dispatcher();
         Callback::from(move |action: Action| dispatcher.dispatch(action))
     };
+    if state.embedded {
+        return embedded(&state, &act, *palette, &seeker);
+    }
     html! {
         <>
-            { header(&state, &act) }
+            { header(&state, &act, &seeker) }
             if let Some(notice) = state.notice.clone() {
                 <Notice {notice} on_dismiss={act.reform(|()| Action::Dismiss)} />
             }
@@ -73,14 +105,56 @@ pub fn App() -> Html {
                         <Tabs label="What happened" chosen={state.sheet} on_choose={act.reform(Action::ShowSheet)}>
                             { happenings(&state, &act, &seeker) }
                             { results(&state, *palette) }
-                            <Compare />
-                            <Sizing />
+                            <Compare text={Rc::clone(&state.run_text)} ended={state.ended().cloned()}
+                                cursor_ns={state.playback.cursor_ns} fork={state.fork.clone()} rival={state.rival.clone()}
+                                jobs={state.jobs.clone()} act={act.clone()} />
+                            <Sizing text={Rc::clone(&state.draft.text)} valid={state.draft.scenario.is_some()}
+                                jobs={state.jobs.clone()} palette={*palette} act={act.clone()} />
                         </Tabs>
                     </div>
                 </div>
             </main>
+            { imports(&state, &act, &seeker) }
             if state.help {
-                <Help on_close={act.reform(|()| Action::ShowHelp(false))} />
+                <Help on_close={act.reform(|()| Action::ShowHelp(false))} on_tour={act.reform(|()| Action::ShowTour(true))} />
+            }
+            if let Some(step) = state.tour {
+                <Tour {step} on_step={act.reform(Action::TourStep)} on_end={act.reform(|()| Action::ShowTour(false))} on_offer={offer} />
+            }
+            if state.new_version {
+                <Update on_reload={Callback::from(|()| offline::reload())} on_later={act.reform(|()| Action::NewVersion(false))} />
+            }
+        </>
+    }
+}
+
+/// The page as part of another one: the board, the timeline, and the way to the whole.
+fn embedded(
+    state: &UseReducerHandle<AppState>,
+    act: &Callback<Action>,
+    palette: Palette,
+    seeker: &Shared,
+) -> Html {
+    let title = state.draft.scenario.as_deref().map_or(String::new(), |outline| outline.title.clone());
+    let href = address::whole_page(&effects::whole_hash(state));
+    html! {
+        <>
+            <Embed {title} {href} />
+            if let Some(notice) = state.notice.clone() {
+                <Notice {notice} on_dismiss={act.reform(|()| Action::Dismiss)} />
+            }
+            <main class="page page--embedded">
+                <div class="column column--centre">
+                    <section class="panel panel--board" aria-label="Board">
+                        { centre(state, act, palette, seeker) }
+                    </section>
+                    <section class="panel panel--time" aria-label="Timeline">
+                        { timeline(state, act, palette, seeker) }
+                    </section>
+                </div>
+            </main>
+            if state.help {
+                <Help on_close={act.reform(|()| Action::ShowHelp(false))} on_tour={act.reform(|()| Action::ShowTour(true))} />
             }
         </>
     }
@@ -88,12 +162,15 @@ pub fn App() -> Html {
 
 type Shared = Rc<std::cell::RefCell<Seeker>>;
 
-fn header(state: &UseReducerHandle<AppState>, act: &Callback<Action>) -> Html {
+fn header(state: &UseReducerHandle<AppState>, act: &Callback<Action>, seeker: &Shared) -> Html {
     let outline = state.draft.scenario.as_deref();
     let ended =
         state.ended().map(|ended| (ended.report.outcome, AttrValue::from(ended.report.digest.clone())));
-    let text = Rc::clone(&state.draft.text);
-    let (copy_act, digest_act) = (act.clone(), act.clone());
+    let digest_act = act.clone();
+    let on_share = {
+        let (state, seeker) = (state.clone(), Rc::clone(seeker));
+        Callback::from(move |what: Share| effects::share(&state, &seeker, what))
+    };
     html! {
         <Header
             origin={state.origin}
@@ -106,13 +183,16 @@ fn header(state: &UseReducerHandle<AppState>, act: &Callback<Action>) -> Html {
             on_choose={act.reform(Action::Choose)}
             on_run={act.reform(|()| Action::Run)}
             on_cancel={act.reform(|()| Action::Cancel)}
-            on_seed={act.reform(Action::Reseed)}
+            on_seed={act.reform(Action::TypeSeed)}
             on_fresh_seed={act.reform(|()| effects::fresh_seed())}
-            on_copy_link={Callback::from(move |()| effects::copy_link(&text, copy_act.clone()))}
+            on_what_if={act.reform(|()| Action::Rival(RivalEvent::Form(true)))}
+            on_import={act.reform(|()| Action::Intake(Step::Open))}
             on_copy_digest={Callback::from(move |digest: AttrValue| effects::copy(&digest, "Digest", digest_act.clone()))}
             on_theme={act.reform(Action::SetTheme)}
             on_help={act.reform(|()| Action::ShowHelp(true))}
-        />
+        >
+            <ShareMenu has_scenario={outline.is_some()} has_run={state.ended().is_some()} export={state.export} {on_share} />
+        </Header>
     }
 }
 
@@ -120,11 +200,58 @@ fn scenario(state: &UseReducerHandle<AppState>, act: &Callback<Action>) -> Html 
     let problems = state.problems();
     html! {
         <>
-            <h2>{ "Scenario" }</h2>
-            <Editor text={Rc::clone(&state.draft.text)} problems={Rc::clone(&problems)}
+            <div class="scenario__head">
+                <h2>{ "Scenario" }</h2>
+                <Toggle form={state.form} on_toggle={act.reform(Action::ShowForm)} />
+            </div>
+            { form(state, act, &problems) }
+            <Editor hidden={state.form} text={Rc::clone(&state.draft.text)} problems={Rc::clone(&problems)}
                 on_edit={act.reform(Action::Edit)} on_run={act.reform(|()| Action::Run)} />
-            <Problems text={Rc::clone(&state.draft.text)} {problems} outline={state.draft.scenario.clone()} />
+            if let Some(wanted) = state.wanted_trace() {
+                <WantedTrace file={wanted.file.to_string()} requests={wanted.requests}
+                    on_open={act.reform(|()| Action::Intake(Step::Open))} />
+            }
+            <Problems text={Rc::clone(&state.draft.text)} {problems} outline={state.draft.scenario.clone()}
+                on_show_text={act.reform(|()| Action::ShowForm(false))} />
         </>
+    }
+}
+
+/// The import dialog, and what is seen while a file is held over the page.
+fn imports(state: &UseReducerHandle<AppState>, act: &Callback<Action>, seeker: &Shared) -> Html {
+    let on_file = {
+        let (state, seeker) = (state.clone(), Rc::clone(seeker));
+        Callback::from(move |file| effects::accept(&state, &seeker, file))
+    };
+    let on_cancel_trace = {
+        let (state, seeker) = (state.clone(), Rc::clone(seeker));
+        Callback::from(move |()| effects::cancel_trace(&state, &seeker))
+    };
+    html! {
+        <>
+            if state.intake.open {
+                <Import intake={state.intake.clone()} replaced={state.replaced()} on_step={act.reform(Action::Intake)}
+                    {on_file} {on_cancel_trace} />
+            }
+            <DropOverlay over={state.intake.over} />
+        </>
+    }
+}
+
+/// The form, where it is chosen; the text stays beside it, unseen, so that its cursor and history do.
+fn form(state: &UseReducerHandle<AppState>, act: &Callback<Action>, problems: &Rc<[ProblemView]>) -> Html {
+    if !state.form {
+        return html!();
+    }
+    let (text, to_text) = (Rc::clone(&state.draft.text), act.clone());
+    let on_line = Callback::from(move |line: u32| {
+        to_text.emit(Action::ShowForm(false));
+        problems::go_to_line(&text, line);
+    });
+    html! {
+        <Form text={Rc::clone(&state.draft.text)} problems={Rc::clone(problems)} outline={state.draft.scenario.clone()}
+            on_edit={act.reform(Action::Edit)} {on_line}
+            on_trouble={act.reform(|text: String| Action::Notify(state::Notice { text, trouble: true }))} />
     }
 }
 
@@ -140,8 +267,8 @@ fn centre(
     };
     let inspect = {
         let (run, worker, seeker) = (state.run, state.worker(), Rc::clone(seeker));
-        Callback::from(move |(slot, at_ns)| {
-            seeker.borrow().send(&ToWorker::Inspect { run, worker, at_ns, slot });
+        Callback::from(move |(tier, slot, among, at_ns)| {
+            seeker.borrow().send(&ToWorker::Inspect { run, worker, at_ns, tier, slot, among });
         })
     };
     let marks = state.marks();
@@ -150,19 +277,59 @@ fn centre(
             <Title {title} {lesson} standing={standing(state)} />
             if !state.workers().is_empty() {
                 <Workers workers={Rc::from(state.workers())} chosen={state.worker()}
-                    on_choose={act.reform(Action::SelectWorker)} />
+                    on_choose={act.reform(Action::SelectWorker)} on_select={act.reform(Action::Select)} />
             }
+            if state.phase == Phase::Ready {
+                { ready(state, act) }
+            } else if let Some(fork) = &state.fork {
+                { versus(state, fork, act, palette) }
+            } else {
             <Board board={state.board.clone()} slot={state.slot.clone()} {palette} marks={Rc::clone(&marks)}
-                on_inspect={inspect} on_leave={act.reform(|()| Action::LeaveBoard)} />
+                cursor_ns={state.playback.cursor_ns} still={state.still} selection={state.selection.clone()}
+                rings={state.rings()} on_inspect={inspect} on_leave={act.reform(|()| Action::LeaveBoard)}
+                on_select={act.reform(Action::Select)} />
+            }
             <div class="below">
                 <p id="live" aria-live={if state.playback.playing { "off" } else { "polite" }}>{ live(state) }</p>
-                if !marks.is_empty() {
-                    <p>{ "Ringed: the transaction's. H hit, N new, V new over a victim, S source" }</p>
-                } else if state.board.as_ref().is_some_and(|board| !board.labels.is_empty()) {
-                    <p>{ "Number on a block: its request" }</p>
+                if let Some(note) = note(state, !marks.is_empty()) {
+                    <p>{ note }</p>
                 }
             </div>
         </>
+    }
+}
+
+/// What the marks on the board mean.
+fn note(state: &AppState, marked: bool) -> Option<&'static str> {
+    let labelled = state.board.as_ref().is_some_and(|board| !board.labels.is_empty());
+    match (&state.fork, marked) {
+        (Some(_), _) => None,
+        (None, true) => Some("Ringed: the transaction's. H hit, N new, V new over a victim, S source"),
+        (None, false) => labelled.then_some("Number on a block: its request"),
+    }
+}
+
+/// Where both runs of a comparison part.
+fn parting_ns(state: &AppState) -> Option<f64> {
+    state.jobs.difference.as_deref().and_then(duel::parting)?.at_ns()
+}
+
+/// Both runs of a comparison.
+fn versus(state: &UseReducerHandle<AppState>, fork: &Fork, act: &Callback<Action>, palette: Palette) -> Html {
+    let end = |ended: &Rc<Ended>| ended.result.end_ns;
+    html! {
+        <Duel boards={[state.board.clone(), state.rival.board.clone()]} changes={fork.changes.join(", ")}
+            standings={[&state.phase, &state.rival.phase].map(duel::standing)}
+            ends_ns={[state.ended().map(end), state.rival.ended().map(end)]}
+            cursor_ns={state.playback.cursor_ns} parting_ns={parting_ns(state)} {palette} on_move={act.reform(Action::MoveTo)} />
+    }
+}
+
+fn ready(state: &UseReducerHandle<AppState>, act: &Callback<Action>) -> Html {
+    let Some(outline) = state.draft.scenario.as_deref() else { return html!() };
+    html! {
+        <Ready size={outline.size.clone()} can_run={state.can_run() && state.worker_ready}
+            on_run={act.reform(|()| Action::Run)} />
     }
 }
 
@@ -176,13 +343,15 @@ fn timeline(
         let (state, seeker) = (state.clone(), Rc::clone(seeker));
         Callback::from(move |direction: Direction| effects::step(&state, &seeker, direction))
     };
+    let on_ask = {
+        let (run, seeker) = (state.run, Rc::clone(seeker));
+        Callback::from(move |query| seeker.borrow().send(&ToWorker::Search { run, query }))
+    };
     html! {
-        <Timeline ended={state.ended().cloned()} board={state.board.clone()}
-            worker={(!state.workers().is_empty()).then(|| state.worker())} playback={state.playback} {palette}
-            on_move={act.reform(Action::MoveTo)}
-            on_toggle={act.reform(|()| Action::TogglePlay)}
-            on_step={step}
-            on_pace={act.reform(Action::SetPace)} />
+        <Timeline end_ns={state.ended().map(|ended| ended.result.end_ns)} known={state.known.clone()}
+            selection={state.selection.clone()} worker={state.worker()} several={!state.workers().is_empty()}
+            capacity={state.board.as_ref().map_or(0, |board| board.totals.capacity())}
+            playback={state.playback} parting_ns={parting_ns(state)} {palette} act={act.clone()} on_step={step} {on_ask} />
     }
 }
 
@@ -193,8 +362,13 @@ fn happenings(state: &UseReducerHandle<AppState>, act: &Callback<Action>, seeker
         let (state, seeker) = (state.clone(), Rc::clone(seeker));
         Callback::from(move |way: Way| effects::find(&state, &seeker, way))
     };
+    let on_select = act.reform(Action::Select);
     html! {
         <>
+            if let Some(selection) = state.selection.clone() {
+                <Picked {selection} answer={state.picked.clone()} ended={state.ended().is_some()} {end_ns}
+                    hands={hands(state, act)} />
+            }
             <section class="side__inspector" aria-label="Transaction">
                 <Inspector found={state.inspector.found.clone()} filter={state.inspector.filter}
                     {end_ns}
@@ -203,11 +377,26 @@ fn happenings(state: &UseReducerHandle<AppState>, act: &Callback<Action>, seeker
             <section class="side__census" aria-label="Who waits for what">
                 <h2>{ "Who waits for what" }</h2>
                 <div class="panel__scroll" tabindex="0">
-                    <Census board={state.board.clone()} />
-                    <Moves board={state.board.clone()} end_ns={clock_end(state)} />
+                    <Census board={state.board.clone()} selection={state.selection.clone()} on_select={on_select.clone()} />
+                    <Moves board={state.board.clone()} end_ns={clock_end(state)} {on_select} />
                 </div>
             </section>
         </>
+    }
+}
+
+/// What can be done with what is picked out.
+fn hands(state: &UseReducerHandle<AppState>, act: &Callback<Action>) -> Hands {
+    let (worker, to_txn) = (state.worker(), act.clone());
+    Hands {
+        on_select: act.reform(Action::Select),
+        on_move: act.reform(Action::MoveTo),
+        on_txn: Callback::from(move |txn: Transaction| {
+            let (outcome, request) = (OutcomeFilter::All, Some(txn.request));
+            to_txn.emit(Action::SetFilter(TxnFilter { worker, outcome, request }));
+            to_txn.emit(Action::MoveTo(txn.at_ns));
+            dom::show("inspector");
+        }),
     }
 }
 
@@ -217,6 +406,9 @@ fn results(state: &UseReducerHandle<AppState>, palette: Palette) -> Html {
             <Results ended={state.ended().cloned()} />
             if let Some(ended) = state.ended().filter(|ended| resident::has_tiers(ended)) {
                 <Resident ended={Rc::clone(ended)} {palette} />
+            }
+            if let Some(ended) = state.ended() {
+                <Hits ended={Rc::clone(ended)} {palette} />
             }
             <h3 class="latency__title">
                 { "Latency distribution" }
@@ -246,6 +438,7 @@ fn standing(state: &AppState) -> Standing {
             rejected: ended.report.requests.rejected,
             unfinished: ended.report.requests.unfinished,
         },
+        Phase::Ready => Standing::Ready,
         Phase::Idle | Phase::Refused(_) => Standing::Waking,
     }
 }
@@ -272,9 +465,4 @@ fn live(state: &AppState) -> String {
 fn clock_end(state: &AppState) -> f64 {
     let now = state.board.as_ref().map_or(0.0, |board| board.at_ns);
     state.ended().map_or(now, |ended| ended.result.end_ns)
-}
-
-/// The link of a text, for those who copy it.
-pub(crate) fn link_of(text: &str) -> String {
-    address::address_with(&edit::hash_of(text))
 }

@@ -1,19 +1,35 @@
 //! What the state makes happen outside the page: messages to the worker, the address, the theme, frames.
 
 mod inspect;
+mod intake;
+mod jobs;
+mod known;
+mod picked;
+mod rival;
+mod share;
+mod tour;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use tierscope_worker::protocol::{Direction, FromWorker, ToWorker, Way};
+use tierscope_worker::protocol::{Direction, FromWorker, ToWorker, TraceSaid, Way};
 use yew::prelude::*;
 
 pub(crate) use inspect::{find, use_inspector};
+pub(crate) use intake::{accept, cancel_trace, use_drop, use_trace};
+pub(crate) use jobs::use_jobs;
+pub(crate) use known::{step_fact, use_known};
+pub(crate) use picked::use_picked;
+pub(crate) use rival::use_rival;
+pub(crate) use share::{share, use_export, use_offline, whole_hash};
+pub(crate) use tour::use_tour;
 
-use crate::app::link_of;
 use crate::chart::palette::Palette;
+use crate::glue::parcel::Parcel;
 use crate::glue::worker::Line;
 use crate::glue::{address, dom, keys, theme, worker};
+use crate::state::intake::Step;
+use crate::state::rival::RivalEvent;
 use crate::state::{Action, AppState, Notice, Phase, edit};
 
 type State = UseReducerHandle<AppState>;
@@ -29,6 +45,14 @@ pub(crate) struct Seeker {
     under_way: bool,
     /// Questions for transactions.
     finds: inspect::Finds,
+    /// What is being written for the user to keep.
+    desk: share::Desk,
+    /// The trace file; it outlives workers.
+    bag: Rc<RefCell<intake::Bag>>,
+    /// Ends the worker and starts another.
+    restart: Callback<()>,
+    /// Questions about what is picked out.
+    tells: picked::Tells,
 }
 
 impl Seeker {
@@ -36,6 +60,12 @@ impl Seeker {
     pub(crate) fn send(&self, message: &ToWorker) {
         if let Some(line) = &self.line {
             line.send(message);
+        }
+    }
+
+    fn send_slice(&self, trace: u32, slice: &js_sys::Uint8Array) {
+        if let Some(line) = &self.line {
+            line.send_slice(trace, slice);
         }
     }
 
@@ -66,7 +96,13 @@ impl Seeker {
         self.wanted = None;
         self.under_way = false;
         self.finds = inspect::Finds::default();
+        self.tells = picked::Tells::default();
     }
+}
+
+/// The trace that the page was given, for other workers than its first.
+fn parcel(seeker: &Shared) -> Option<Parcel> {
+    seeker.borrow().bag.borrow().parcel()
 }
 
 /// Keeps a worker alive as long as the page.
@@ -87,6 +123,11 @@ pub(crate) fn use_worker(state: &State, seeker: &Shared) {
                     FromWorker::Found { asked, .. } if asked.way == Way::AtCursor => {
                         seeker.borrow_mut().found()
                     }
+                    FromWorker::Exported { part, .. } => seeker.borrow_mut().desk.take(part),
+                    FromWorker::Trace { trace, said: TraceSaid::Heard { bytes } } => {
+                        intake::go_on(&seeker, &dispatcher, *trace, *bytes);
+                    }
+                    FromWorker::Told { .. } => seeker.borrow_mut().told(),
                     _ => {}
                 }
                 dispatcher.dispatch(Action::Worker(message));
@@ -94,7 +135,7 @@ pub(crate) fn use_worker(state: &State, seeker: &Shared) {
         };
         let died = {
             const MOST_LIVES: u32 = 5;
-            let dispatcher = dispatcher.clone();
+            let (dispatcher, lives) = (dispatcher.clone(), lives.clone());
             Callback::from(move |reason: String| {
                 dispatcher.dispatch(Action::WorkerDied(reason));
                 if life < MOST_LIVES {
@@ -103,8 +144,13 @@ pub(crate) fn use_worker(state: &State, seeker: &Shared) {
             })
         };
         let line = worker::start(heard, died);
-        *seeker.borrow_mut() = Seeker { line, ..Seeker::default() };
-        move || *seeker.borrow_mut() = Seeker::default()
+        let restart = Callback::from(move |()| lives.set(life + 1));
+        let bag = Rc::clone(&seeker.borrow().bag);
+        *seeker.borrow_mut() = Seeker { line, bag, restart, ..Seeker::default() };
+        move || {
+            let bag = Rc::clone(&seeker.borrow().bag);
+            *seeker.borrow_mut() = Seeker { bag, ..Seeker::default() };
+        }
     });
 }
 
@@ -173,16 +219,24 @@ pub(crate) fn use_clock(state: &State) {
     });
 }
 
-/// Keeps the scenario in the address bar, and opens what the user puts there.
+/// Keeps the scenario and what is seen of it in the address bar, and opens what the user puts there.
 #[hook]
 pub(crate) fn use_address(state: &State) {
-    /// Typing is written down when it pauses for this long.
+    /// Typing and moving are written down when they pause for this long.
     const PAUSE_MS: i32 = 250;
-    let text = state.address_text().cloned();
-    use_effect_with(text, |text| {
-        let text = text.clone();
-        let timer =
-            text.map(|text| dom::after(PAUSE_MS, move || address::replace_hash(&edit::hash_of(&text))));
+    // Packing takes longer than the rest: it is done once for each text.
+    let packed = use_mut_ref(|| (Rc::<str>::from(""), String::new()));
+    let wanted = state.address_text().cloned().map(|text| (text, state.view()));
+    use_effect_with(wanted, move |wanted| {
+        let timer = wanted.clone().map(|(text, view)| {
+            dom::after(PAUSE_MS, move || {
+                let packed = &mut *packed.borrow_mut();
+                if packed.0 != text || packed.1.is_empty() {
+                    *packed = (Rc::clone(&text), edit::hash_of(&text));
+                }
+                address::replace_hash(&format!("{}{view}", packed.1));
+            })
+        });
         move || drop(timer)
     });
     let dispatcher = state.dispatcher();
@@ -220,11 +274,15 @@ pub(crate) fn use_theme(state: &State, palette: &UseStateHandle<Palette>) {
 /// Takes good news away after a while; trouble stays until it is read.
 #[hook]
 pub(crate) fn use_notice(state: &State) {
+    /// For a short text; a longer one is longer to read.
     const LASTS_MS: i32 = 3_000;
-    let passing = state.notice.as_ref().is_some_and(|notice| !notice.trouble);
+    const LASTS_PER_CHAR_MS: i32 = 50;
+    let passing =
+        state.notice.as_ref().filter(|notice| !notice.trouble).map(|notice| notice.text.len() as i32);
     let dispatcher = state.dispatcher();
     use_effect_with(passing, move |&passing| {
-        let timer = passing.then(|| dom::after(LASTS_MS, move || dispatcher.dispatch(Action::Dismiss)));
+        let lasts = passing.map(|chars| LASTS_MS.max(LASTS_PER_CHAR_MS.saturating_mul(chars)));
+        let timer = lasts.map(|lasts| dom::after(lasts, move || dispatcher.dispatch(Action::Dismiss)));
         move || drop(timer)
     });
 }
@@ -237,18 +295,24 @@ pub(crate) fn use_keys(state: &State, seeker: &Shared) {
     let shown = state.transaction().map(|transaction| transaction.txn);
     let deps = (
         state.run,
-        state.help,
+        (state.help, state.intake.open),
         state.playback.cursor_ns,
         state.ended().is_some(),
         shown,
         state.inspector.filter,
         state.board.as_ref().map_or(0, |board| board.workers.len()),
+        (state.known.drawer, state.known.facts.clone()),
+        state.selection.is_some(),
+        state.tour.is_some(),
     );
     use_effect_with(deps, move |_| {
-        let end_ns = state.ended().map_or(0.0, |ended| ended.result.end_ns);
+        let end_ns = state.end_ns().unwrap_or(0.0);
         let listener = keys::on_key(move |key| {
-            if state.help && key != "?" {
+            if state.intake.open || (state.help && key != "?") {
                 return false;
+            }
+            if state.tour.is_some() && tour::key(&state, key) {
+                return true;
             }
             match key {
                 " " => state.dispatch(Action::TogglePlay),
@@ -258,8 +322,13 @@ pub(crate) fn use_keys(state: &State, seeker: &Shared) {
                 "]" => find(&state, &seeker, Way::Next),
                 "Home" => state.dispatch(Action::MoveTo(0.0)),
                 "End" => state.dispatch(Action::MoveTo(end_ns)),
-                "w" => state.dispatch(Action::NextWorker(Direction::Forward)),
-                "W" => state.dispatch(Action::NextWorker(Direction::Back)),
+                "<" => step_fact(&state, &seeker, Direction::Back),
+                ">" => step_fact(&state, &seeker, Direction::Forward),
+                "n" => state.dispatch(Action::NextWorker(Direction::Forward)),
+                "N" => state.dispatch(Action::NextWorker(Direction::Back)),
+                "F" => state.dispatch(Action::Rival(RivalEvent::Form(true))),
+                "i" => state.dispatch(Action::Intake(Step::Open)),
+                "Escape" if state.selection.is_some() => state.dispatch(Action::Select(None)),
                 "?" => state.dispatch(Action::ShowHelp(!state.help)),
                 _ => return false,
             }
@@ -288,13 +357,6 @@ pub(crate) fn fresh_seed() -> Action {
             Action::Notify(Notice { text, trouble: true })
         }
     }
-}
-
-/// Copies the link of a text.
-pub(crate) fn copy_link(text: &str, act: Callback<Action>) {
-    let link = link_of(text);
-    address::replace_hash(&edit::hash_of(text));
-    copy(&link, "Link", act);
 }
 
 /// Copies something, and says so.

@@ -14,6 +14,11 @@ mod glue;
 mod part;
 pub mod state;
 
+/// Whether there is a window: a worker has none.
+pub fn is_page() -> bool {
+    web_sys::window().is_some()
+}
+
 /// Mounts the page.
 pub fn start() {
     console_error_panic_hook::set_once();

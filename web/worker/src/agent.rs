@@ -2,32 +2,51 @@
 //!
 //! Plain Rust: the clock comes in as a function, messages go in and out as values.
 
+mod ask;
+mod chores;
+mod export;
+mod picked;
+mod traces;
+mod turn;
+
 use std::sync::Arc;
 
-use tierscope_report::{BelowSample as ReportBelowSample, CdfPoint, Sample as ReportSample};
-use tierscope_scenario::{Problem, Scenario, expand, parse_any};
-use tierscope_sim::{Run, RunError, RunOptions, RunState, Simulation};
-use tierscope_units::{SimTime, SlotId, TxnId, WorkerId};
+use tierscope_report::{BelowSample as ReportBelowSample, CdfPoint, Report, Sample as ReportSample};
+use tierscope_scenario::{Expectation, Problem, Scenario, parse_any};
+use tierscope_sim::{Run, RunError, RunOptions, RunState, Simulation, evaluate};
+use tierscope_units::{SimTime, TxnId, WorkerId};
 
 use crate::protocol::{
     BelowSample, Board, Direction, Distribution, Find, Found, FromWorker, ProblemView, RunResult, Sample,
-    SlotView, ToWorker, Transaction, TxnDetail,
+    ToWorker, TraceStep, Transaction, TxnDetail, Verdict,
 };
 use crate::read::Read;
 use crate::replay::Wanted;
 use crate::tiers::World;
-use crate::{board, replay};
+use crate::{board, read, replay};
+use chores::Chores;
+use export::Export;
+use traces::Traces;
+use turn::Turn;
 
 /// The worker's whole state.
 #[derive(Default)]
 pub struct Agent {
     job: Option<Job>,
+    chores: Chores,
+    /// What is being written of it.
+    export: Option<Export>,
+    /// Files that were handed over.
+    traces: Traces,
+    /// A run that waits for its trace: its number, text and worker.
+    pending: Option<(u32, String, u32)>,
 }
 
 /// A run, under way or over.
 struct Job {
     id: u32,
     run: Run,
+    title: String,
     /// Its result was sent: from now on it is only looked at.
     over: bool,
     wall_ms: f64,
@@ -43,6 +62,12 @@ struct Job {
     worker: WorkerId,
     /// What lies below G1, as the scenario has it.
     world: World,
+    /// What it still turns into.
+    turn: Option<Turn>,
+    /// When it turns, or has turned: no state before it leads past it.
+    turns_at: Option<SimTime>,
+    /// What the scenario expects.
+    expect: Vec<Expectation>,
     /// The transaction that was looked at last.
     looked_at: Option<(Wanted, Option<TxnDetail>)>,
 }
@@ -59,6 +84,8 @@ impl Agent {
     pub fn hear(&mut self, message: ToWorker) -> Vec<FromWorker> {
         match message {
             ToWorker::Run { run, text, worker } => self.start(run, &text, worker),
+            ToWorker::Fork { run, duel, worker } => self.fork(run, &duel, worker),
+            ToWorker::Trace { trace, step } => self.handed(trace, step),
             ToWorker::Cancel { run } => {
                 self.job(run).filter(|job| !job.over).map(Job::end).into_iter().collect()
             }
@@ -73,25 +100,66 @@ impl Agent {
                 let board = self.job(run).map(|job| job.step(from_ns, direction, job.worker_of(worker)));
                 board.map(|board| FromWorker::Stepped { run, board: Box::new(board) }).into_iter().collect()
             }
-            ToWorker::Inspect { run, worker, at_ns, slot } => {
-                let slot = self.job(run).and_then(|job| job.slot(at_ns, job.worker_of(worker), SlotId(slot)));
+            ToWorker::Inspect { run, worker, at_ns, tier, slot, among } => {
+                let slot =
+                    self.job(run).and_then(|job| job.slot(at_ns, job.worker_of(worker), tier, slot, among));
                 slot.map(|slot| FromWorker::Slot { run, worker, slot }).into_iter().collect()
+            }
+            ToWorker::Tell { run, at_ns, about } => {
+                let told = self.job(run).map(|job| job.tell(at_ns, &about));
+                told.map(|told| FromWorker::Told { run, at_ns, about, told }).into_iter().collect()
             }
             ToWorker::Find { run, find: asked } => {
                 let found = self.job(run).map(|job| Box::new(job.find(asked)));
                 found.map(|found| FromWorker::Found { run, asked, found }).into_iter().collect()
             }
+            ToWorker::Tracks { run } => self.job(run).and_then(|job| job.tracks()).into_iter().collect(),
+            ToWorker::Search { run, query } => {
+                let hits = self.job(run).map(|job| Box::new(job.search(&query)));
+                hits.map(|hits| FromWorker::Hits { run, query, hits }).into_iter().collect()
+            }
+            ToWorker::Facts { run, at_ns } => {
+                let instant = self.job(run).map(|job| Box::new(job.facts_at(at_ns)));
+                instant
+                    .map(|instant| FromWorker::Facts { run, asked_ns: at_ns, instant })
+                    .into_iter()
+                    .collect()
+            }
+            ToWorker::Chore { .. } => {
+                let mut said = Vec::new();
+                self.work(message, &mut |answer| said.push(answer));
+                said
+            }
+            ToWorker::Export { run, number, kind } => {
+                let over = self.job.as_ref().filter(|job| job.id == run && job.over);
+                self.export = over.map(|job| Export::new(job, number, kind));
+                Vec::new()
+            }
+            ToWorker::StopExport { .. } => {
+                self.export = None;
+                Vec::new()
+            }
+        }
+    }
+
+    /// Does a chore, saying how far it is meanwhile.
+    pub fn work(&mut self, message: ToWorker, say: &mut dyn FnMut(FromWorker)) {
+        if let ToWorker::Chore { job, task, chore } = message {
+            let say = &mut |answer| say(FromWorker::Chore { job, task, answer });
+            self.chores.work(chore, &self.traces, say);
         }
     }
 
     /// Whether slices are wanted.
     pub fn is_running(&self) -> bool {
-        self.job.as_ref().is_some_and(|job| !job.over)
+        self.export.is_some() || self.job.as_ref().is_some_and(|job| !job.over)
     }
 
     /// Advances the run for about `budget_ms`.
     pub fn slice(&mut self, now_ms: &dyn Fn() -> f64, budget_ms: f64) -> Vec<FromWorker> {
-        let Some(job) = self.job.as_mut().filter(|job| !job.over) else { return Vec::new() };
+        let Some(job) = self.job.as_mut().filter(|job| !job.over) else {
+            return self.write(now_ms, budget_ms);
+        };
         let begun = now_ms();
         loop {
             let state = match job.advance() {
@@ -108,20 +176,45 @@ impl Agent {
             }
             if passed >= budget_ms {
                 job.wall_ms += passed;
-                return job.tell(begun + passed);
+                return job.tell_progress(begun + passed);
             }
         }
+    }
+
+    /// Writes what is asked for, for about `budget_ms`.
+    fn write(&mut self, now_ms: &dyn Fn() -> f64, budget_ms: f64) -> Vec<FromWorker> {
+        let (Some(job), Some(export)) = (&self.job, &mut self.export) else { return Vec::new() };
+        let (parts, more) = export.slice(job, now_ms, budget_ms);
+        if !more {
+            self.export = None;
+        }
+        parts
     }
 
     fn job(&mut self, run: u32) -> Option<&mut Job> {
         self.job.as_mut().filter(|job| job.id == run)
     }
 
+    /// A step of a file that is handed over; the run that waited for it begins.
+    fn handed(&mut self, trace: u32, step: TraceStep) -> Vec<FromWorker> {
+        let over = matches!(step, TraceStep::End | TraceStep::Drop);
+        let mut said = self.traces.hear(trace, step);
+        self.chores.forget_traces();
+        if let Some((run, text, worker)) = self.pending.take_if(|_| over) {
+            said.extend(self.start(run, &text, worker));
+        }
+        said
+    }
+
     fn start(&mut self, id: u32, text: &str, worker: u32) -> Vec<FromWorker> {
-        self.job = None;
-        match prepare(text) {
-            Ok((run, world)) => {
-                let job = self.job.insert(Job::new(id, run, world));
+        (self.job, self.export, self.pending) = (None, None, None);
+        if parse_any(text).is_ok_and(|scenario| self.traces.awaits(&scenario)) {
+            self.pending = Some((id, text.to_owned(), worker));
+            return Vec::new();
+        }
+        match prepare(text, &self.traces) {
+            Ok(prepared) => {
+                let job = self.job.insert(Job::new(id, prepared));
                 job.worker = job.worker_of(worker);
                 Vec::new()
             }
@@ -131,9 +224,10 @@ impl Agent {
 }
 
 impl Job {
-    fn new(id: u32, run: Run, world: World) -> Self {
+    fn new(id: u32, Prepared { run, world, title, expect }: Prepared) -> Self {
         Self {
             id,
+            title,
             start: run.simulation().clone(),
             over: false,
             wall_ms: 0.0,
@@ -142,6 +236,9 @@ impl Job {
             read: Read::new(run.simulation().fleet()),
             worker: WorkerId::default(),
             world,
+            turn: None,
+            turns_at: None,
+            expect,
             looked_at: None,
             run,
         }
@@ -149,7 +246,14 @@ impl Job {
 
     /// Some instants further.
     fn advance(&mut self) -> Result<RunState, RunError> {
-        self.run.advance(INSTANTS, |log| self.read.take(log))
+        for _ in 0..INSTANTS {
+            let state = turn::advance(&mut self.run, &mut self.turn, 1, |log| self.read.take(log))?;
+            self.read.settle(self.run.simulation());
+            if state != RunState::Running {
+                return Ok(state);
+            }
+        }
+        Ok(RunState::Running)
     }
 
     /// The worker of a number: the first, where there are not so many.
@@ -168,7 +272,8 @@ impl Job {
     /// The result of what was run so far; the run goes no further.
     fn end(&mut self) -> FromWorker {
         self.over = true;
-        let report = match serde_json::to_string(&self.run.report()) {
+        let full = self.run.report();
+        let report = match serde_json::to_string(&full) {
             Ok(report) => report,
             Err(error) => return refused(self.id, vec![stopped(&error.to_string())]),
         };
@@ -178,12 +283,27 @@ impl Job {
             occupancy: self.occupancy(),
             below: self.run.folds().below().iter().map(below_sample).collect(),
             latency: self.latency(),
+            hits: self.read.hits.samples(),
+            verdicts: self.verdicts(&full),
             wall_ms: self.wall_ms,
         };
         FromWorker::Done { run: self.id, result }
     }
 
-    fn tell(&mut self, now_ms: f64) -> Vec<FromWorker> {
+    /// What the scenario expects, and whether the run shows it.
+    fn verdicts(&self, report: &Report) -> Vec<Verdict> {
+        let failures = evaluate(&self.expect, report, &self.run.folds().summary());
+        let verdict = |expectation: &Expectation| {
+            let (expected, line) = (expectation.source(), expectation.line());
+            let failed =
+                failures.iter().find(|failure| (failure.expected.as_str(), failure.line) == (expected, line));
+            let found = failed.map(|failure| failure.found.clone());
+            Verdict { expected: expected.to_owned(), line, found }
+        };
+        self.expect.iter().map(verdict).collect()
+    }
+
+    fn tell_progress(&mut self, now_ms: f64) -> Vec<FromWorker> {
         if now_ms - self.told_ms < TELL_EVERY_MS {
             return Vec::new();
         }
@@ -209,18 +329,8 @@ impl Job {
     /// G1 of the worker that is shown, over time.
     fn occupancy(&self) -> Vec<Sample> {
         let mut samples: Vec<Sample> = self.read.occupancy(self.worker).iter().map(sample).collect();
-        // Samples are taken as passes begin: what the last one left is added.
-        let last = self.run.simulation();
-        let engine = last.fleet().worker(self.worker);
-        let (g1, (running, waiting)) = (engine.g1().occupancy(), engine.queue_lengths());
-        samples.push(Sample {
-            at_ns: last.now().as_ns() as f64,
-            active: g1.active,
-            cached: g1.cached,
-            free: g1.free,
-            waiting: waiting as u32,
-            running: running as u32,
-        });
+        // And how it stands at the end.
+        samples.push(sample(&read::at_rest(self.run.simulation(), self.worker)));
         samples
     }
 
@@ -236,7 +346,8 @@ impl Job {
     /// The state at a time.
     fn seek(&mut self, at_ns: f64) -> &Simulation {
         let at = SimTime::from_ns(ns(at_ns)).min(self.end_at());
-        let near = self.shown.take().and_then(|shown| onward(shown, at));
+        let turns = |shown: &Simulation| self.turns_at.is_some_and(|turn| shown.now() <= turn && turn <= at);
+        let near = self.shown.take().filter(|shown| !turns(shown)).and_then(|shown| onward(shown, at));
         let found = near.unwrap_or_else(|| self.run.seek(at));
         self.shown.insert(found)
     }
@@ -246,11 +357,6 @@ impl Job {
         self.seek(at_ns);
         let shown = self.shown.as_ref().unwrap_or(self.run.simulation());
         board::board(shown, ns(at_ns), worker, &self.read, &self.world)
-    }
-
-    /// A worker's slot at a time.
-    fn slot(&mut self, at_ns: f64, worker: WorkerId, slot: SlotId) -> Option<SlotView> {
-        board::slot(self.seek(at_ns).fleet(), worker, slot)
     }
 
     /// The transaction that is asked for.
@@ -319,11 +425,19 @@ fn onward(mut shown: Simulation, at: SimTime) -> Option<Simulation> {
     None
 }
 
-fn prepare(text: &str) -> Result<(Run, World), Vec<Problem>> {
+/// A scenario that can run.
+struct Prepared {
+    run: Run,
+    world: World,
+    title: String,
+    expect: Vec<Expectation>,
+}
+
+fn prepare(text: &str, traces: &Traces) -> Result<Prepared, Vec<Problem>> {
     let scenario: Scenario = parse_any(text)?;
-    let workload = expand(&scenario, None)?;
+    let workload = traces.expand(&scenario)?;
     let run = Run::new(&scenario, Arc::new(workload), RunOptions { keyframes: true });
-    Ok((run, World::of(&scenario)))
+    Ok(Prepared { run, world: World::of(&scenario), title: scenario.title, expect: scenario.expect })
 }
 
 /// Whole nanoseconds; a cast saturates, and NaN is 0.

@@ -11,7 +11,7 @@ use tierscope_units::{HandoffId, RequestId, SimTime, WorkerId};
 
 use crate::protocol::{
     HANDOFFS_SHOWN, HandoffFailure, HandoffPhase, HandoffView, Happening, NEWS_SHOWN, News, RequestLeg,
-    WorkerRole, WorkerState, WorkerView,
+    Totals, WorkerRole, WorkerState, WorkerView,
 };
 
 /// The newest happenings of a run, and the newest copies of its handoffs, both in order of time.
@@ -133,6 +133,11 @@ impl Between {
         }
     }
 
+    /// All happenings that are kept, the oldest first.
+    pub fn all(&self) -> impl Iterator<Item = News> {
+        self.news.iter().copied()
+    }
+
     /// The newest happenings at or before a time, the newest first.
     pub fn news_at(&self, at: SimTime) -> Vec<News> {
         let until = self.news.partition_point(|news| news.at_ns <= at.as_ns() as f64);
@@ -168,15 +173,31 @@ pub fn workers(fleet: &Fleet) -> Vec<WorkerView> {
     if fleet.config().router.is_none() {
         return Vec::new();
     }
-    let view = |worker| WorkerView {
+    (0..count).map(|number| worker(fleet, WorkerId(number as u16))).collect()
+}
+
+/// One worker.
+pub fn worker(fleet: &Fleet, worker: WorkerId) -> WorkerView {
+    let engine = fleet.worker(worker);
+    let ((running, waiting), g1) = (engine.queue_lengths(), engine.g1().occupancy());
+    WorkerView {
         role: match fleet.role_of(worker) {
             Role::Whole => WorkerRole::Whole,
             Role::Prefill => WorkerRole::Prefill,
             Role::Decode => WorkerRole::Decode,
         },
         state: state_view(fleet.state_of(worker)),
-    };
-    (0..count).map(|worker| view(WorkerId(worker as u16))).collect()
+        running: running as u32,
+        waiting: waiting as u32,
+        g1: Totals {
+            free: g1.free,
+            reserved: g1.reserved,
+            active: g1.active,
+            shared: 0,
+            cached: g1.cached,
+            source_hold: g1.source_hold,
+        },
+    }
 }
 
 fn routed(route: RouteFact) -> Happening {

@@ -8,7 +8,7 @@ use tierscope_sim::{Simulation, census};
 use tierscope_units::{Idx, RequestId, SlotId, WorkerId};
 
 use crate::between;
-use crate::protocol::{BlockState, Board, CENSUS_ROWS, Cells, CensusRow, SlotView, Totals};
+use crate::protocol::{BlockState, Board, CENSUS_ROWS, Cells, CensusRow, SlotView, TierName, Totals};
 use crate::read::Read;
 use crate::tiers::{self, World};
 
@@ -50,7 +50,7 @@ pub fn board(simulation: &Simulation, asked_ns: u64, worker: WorkerId, read: &Re
 }
 
 /// The first rows, each with the transfer that it waits for.
-fn census_rows(simulation: &Simulation, rows: Vec<tierscope_report::CensusRow>) -> Vec<CensusRow> {
+pub(crate) fn census_rows(simulation: &Simulation, rows: Vec<tierscope_report::CensusRow>) -> Vec<CensusRow> {
     // A request may be at two workers for a while: the owner tells its rows apart.
     let mut transfers: BTreeMap<(u32, String), f64> = BTreeMap::new();
     for row in simulation.fleet().workers().flat_map(Engine::census) {
@@ -83,12 +83,14 @@ pub fn slot(fleet: &Fleet, worker: WorkerId, slot: SlotId) -> Option<SlotView> {
     }
     let state = pool.slot_state(slot);
     Some(SlotView {
+        tier: TierName::G1,
         slot: slot.0,
         state: shown_state(state),
         full: !matches!(state, SlotState::Active { full: false, .. }),
         hash: pool.slot_hash(slot).map(|hash| hash.to_string()),
         owners: engine.owners(slot).into_iter().map(|owner| owner.0).collect(),
         also_in: pool.slot_hash(slot).map_or(Vec::new(), |hash| tiers::resident_in(fleet, worker, hash)),
+        last_ns: None,
     })
 }
 
@@ -101,6 +103,11 @@ fn shown_state(state: SlotState) -> BlockState {
         SlotState::Reserved => BlockState::Reserved,
         SlotState::SourceHold => BlockState::SourceHold,
     }
+}
+
+/// The blocks of a worker's G1 by state.
+pub fn totals(engine: &Engine) -> Totals {
+    cells(engine).0
 }
 
 fn cells(engine: &Engine) -> (Totals, Cells) {

@@ -10,6 +10,10 @@ use tierscope_units::{RequestId, SimTime, TransferId, WorkerId};
 
 use crate::protocol::{CopyCause, CopyOutcome, CopyView, TierName};
 
+mod times;
+
+pub use times::Times;
+
 /// The newest copies of a run, in the order in which they were queued.
 #[derive(Debug, Default)]
 pub struct Copies {
@@ -56,7 +60,7 @@ impl Copies {
         }
     }
 
-    fn take_fact(&mut self, at: SimTime, worker: WorkerId, fact: &Fact) {
+    pub(crate) fn take_fact(&mut self, at: SimTime, worker: WorkerId, fact: &Fact) {
         let at = at.as_ns();
         match *fact {
             Fact::CopyQueued { transfer, lane, cause, request, blocks } => {
@@ -121,6 +125,11 @@ impl Copies {
         }
     }
 
+    /// How many were dropped to keep the newest.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
     /// What is known of a copy.
     pub fn find(&self, transfer: TransferId) -> Option<&Entry> {
         let place = self.places.get(&transfer)?.checked_sub(self.dropped)?;
@@ -133,6 +142,14 @@ impl Copies {
         let until = self.entries.partition_point(|entry| entry.queued_at <= at);
         let open = move |entry: &&Entry| entry.ended_at > at && entry.worker == worker;
         self.entries.range(..until).filter(open)
+    }
+
+    /// Copies that carry blocks for a request, or that it waited for, in the order of queueing.
+    pub fn of_request(&self, request: RequestId) -> impl Iterator<Item = &Entry> {
+        let waits = move |entry: &Entry| {
+            self.waiting.get(&entry.transfer).is_some_and(|waiting| waiting.contains(&request))
+        };
+        self.entries.iter().filter(move |entry| entry.request == Some(request) || waits(entry))
     }
 
     /// A copy as the page shows it.
@@ -178,6 +195,16 @@ impl Entry {
     /// The lane that it moves along.
     pub fn lane(&self) -> Lane {
         self.lane
+    }
+
+    /// Whose lanes it moves along.
+    pub fn worker(&self) -> WorkerId {
+        self.worker
+    }
+
+    /// When and how it ended.
+    pub fn end(&self) -> Option<(SimTime, CopyEnd)> {
+        Some((SimTime::from_ns(self.ended_at), self.end?))
     }
 
     /// Blocks that it copies.

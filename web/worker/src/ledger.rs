@@ -102,6 +102,38 @@ impl Ledger {
         })
     }
 
+    /// All that match a filter, without details, oldest first.
+    pub fn matching(&self, filter: TxnFilter) -> impl Iterator<Item = Transaction> {
+        let places = (0..self.entries.len()).filter(move |&place| self.entries[place].matches(filter));
+        places.filter_map(|place| self.get(place))
+    }
+
+    /// Admissions, and starts of loads, whose prompt began with more blocks in G1 than so many, in order.
+    pub fn admissions_beyond(&self, blocks: u32) -> impl Iterator<Item = (SimTime, RequestId)> {
+        let found = move |entry: &&Entry| match entry.outcome {
+            TxnOutcome::Ready { active_hits, cached_hits, .. } => {
+                matches!(entry.caller, TxnCaller::Admission | TxnCaller::Onboard)
+                    && active_hits + cached_hits > blocks
+            }
+            _ => false,
+        };
+        self.entries.iter().filter(found).map(|entry| (entry.at, entry.request))
+    }
+
+    /// The newest transactions of a request until a time, the newest first, and how many there are.
+    pub fn newest_of(&self, request: RequestId, at: SimTime, most: usize) -> (Vec<Transaction>, u32) {
+        let until = self.entries.partition_point(|entry| entry.at <= at);
+        let mut total = 0;
+        let mut newest = Vec::new();
+        for place in (0..until).rev().filter(|&place| self.entries[place].request == request) {
+            total += 1;
+            if newest.len() < most {
+                newest.extend(self.get(place));
+            }
+        }
+        (newest, total)
+    }
+
     /// Its place among those of the filter, from 1.
     pub fn rank(&self, place: usize, filter: TxnFilter) -> u32 {
         self.entries.iter().take(place + 1).filter(|entry| entry.matches(filter)).count() as u32

@@ -8,17 +8,41 @@
 //! - The worker speaks first ([`FromWorker::Ready`]); a message posted before that would be lost.
 
 mod below;
+mod chore;
+mod export;
 mod fleet;
+mod picked;
+mod results;
+mod search;
+mod trace;
+mod tracks;
 mod transaction;
 
 use serde::{Deserialize, Serialize};
 
 pub use below::{COPIES_SHOWN, CopyCause, CopyOutcome, CopyView, LaneView, LinkUse, TierName, TierView};
 
+pub use chore::{
+    Answer, AspectView, CapacityView, Chore, Difference, Duel, KnobView, MetricUnit, MetricView, PairView,
+    Parting, PathView, PlanText, PlanView, RowView, RowsForm, Said, SizingView, SpreadView, TierMark,
+};
+pub use export::{EXPORT_BYTES_MAX, ExportEnd, ExportKind, ExportPart};
+
 pub use fleet::{
     HANDOFFS_SHOWN, HandoffFailure, HandoffPhase, HandoffView, Happening, NEWS_SHOWN, News, RequestLeg,
     WorkerRole, WorkerState, WorkerView,
 };
+
+pub use picked::{
+    BlockEvent, BlockTold, BlockWhat, COPIES_TOLD, EVENTS_SHOWN, HASHES_SHOWN, LifePhase, LifeSpan,
+    REQUESTS_SHOWN, RequestTold, Resident, SLOTS_TOLD, SPANS_SHOWN, Subject, TXNS_SHOWN, Told, TransferTold,
+    Why, WorkerTold,
+};
+pub use search::{About, FACTS_SHOWN, HITS_SHOWN, Hit, Hits, Instant, QUERY_MAX};
+pub use trace::{TRACE_FILE_BYTES, TRACE_REQUESTS, TRACE_SLICE_BYTES, TraceSaid, TraceStep};
+pub use tracks::{AUX_MAX, LANES, Point, Points, Span, SpanKind, Spans, Track, TrackKind, TrackList, Tracks};
+
+pub use results::{HitSample, Verdict};
 
 pub use transaction::{
     BLOCKS_SHOWN, Find, Found, OutcomeFilter, PreemptedRequest, Room, Transaction, Transfer, TxnBlock,
@@ -27,10 +51,11 @@ pub use transaction::{
 
 /// What the page asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type")]
 pub enum ToWorker {
     /// Run this scenario and show this worker of it; a run under way is dropped.
     Run { run: u32, text: String, worker: u32 },
+    /// Run the other side of a comparison and show this worker of it; a run under way is dropped.
+    Fork { run: u32, duel: Duel, worker: u32 },
     /// Stop the run and report what came of it so far.
     Cancel { run: u32 },
     /// Show another worker from now on: what is not asked for (boards of a run under way) is of that one.
@@ -39,10 +64,26 @@ pub enum ToWorker {
     Seek { run: u32, worker: u32, at_ns: f64 },
     /// Show the state at the next or the previous instant at which something happened.
     Step { run: u32, worker: u32, from_ns: f64, direction: Direction },
-    /// Tell about one block of a worker at a time.
-    Inspect { run: u32, worker: u32, at_ns: f64, slot: u32 },
+    /// Tell about one block of a worker at a time: the first of `among` slots that holds content, else the first.
+    Inspect { run: u32, worker: u32, at_ns: f64, tier: TierName, slot: u32, among: u32 },
+    /// Tell all about one thing as it is at a time.
+    Tell { run: u32, at_ns: f64, about: Subject },
     /// Find a transaction.
     Find { run: u32, find: Find },
+    /// Send the tracks of a run that is over.
+    Tracks { run: u32 },
+    /// Answer a question in words.
+    Search { run: u32, query: String },
+    /// Tell the facts of the instant at or before a time.
+    Facts { run: u32, at_ns: f64 },
+    /// Do a chore, one of a job; of no run.
+    Chore { job: u32, task: u32, chore: Chore },
+    /// Write something of a run that is over; what is being written is given up.
+    Export { run: u32, number: u32, kind: ExportKind },
+    /// Give up what is being written.
+    StopExport { run: u32 },
+    /// A step of handing over a trace file; `trace` is its number.
+    Trace { trace: u32, step: TraceStep },
 }
 
 /// Which way a step goes.
@@ -56,7 +97,6 @@ pub enum Direction {
 
 /// What the worker answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type")]
 pub enum FromWorker {
     /// The worker hears messages from now on.
     Ready,
@@ -74,8 +114,22 @@ pub enum FromWorker {
     Slot { run: u32, worker: u32, slot: SlotView },
     /// A worker's occupancy over the whole run, once another worker is selected.
     Occupancy { run: u32, worker: u32, occupancy: Vec<Sample> },
+    /// All about one thing, and the question that it answers.
+    Told { run: u32, at_ns: f64, about: Subject, told: Told },
     /// A transaction, and the question that it answers.
     Found { run: u32, asked: Find, found: Box<Found> },
+    /// The tracks of a run.
+    Tracks { run: u32, tracks: Box<Tracks> },
+    /// The answer to a question in words.
+    Hits { run: u32, query: String, hits: Box<Hits> },
+    /// The facts of the instant at or before the time that was asked for.
+    Facts { run: u32, asked_ns: f64, instant: Box<Instant> },
+    /// What came of a chore, or how far it is.
+    Chore { job: u32, task: u32, answer: Answer },
+    /// The next part of what is written.
+    Exported { run: u32, part: ExportPart },
+    /// About a trace file that is handed over.
+    Trace { trace: u32, said: TraceSaid },
 }
 
 /// What came of a run.
@@ -91,6 +145,10 @@ pub struct RunResult {
     pub below: Vec<BelowSample>,
     /// Latency distributions.
     pub latency: Vec<Distribution>,
+    /// Hits of first admissions over time.
+    pub hits: Vec<HitSample>,
+    /// What the scenario expects, judged; empty where it expects nothing.
+    pub verdicts: Vec<Verdict>,
     /// Time the run took in the worker.
     pub wall_ms: f64,
 }
@@ -320,8 +378,10 @@ pub struct CensusRow {
 }
 
 /// One block.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlotView {
+    /// Its tier.
+    pub tier: TierName,
     /// Its place.
     pub slot: u32,
     /// Its state.
@@ -332,8 +392,10 @@ pub struct SlotView {
     pub hash: Option<String>,
     /// The requests that reference it.
     pub owners: Vec<u32>,
-    /// The tiers below G1 in which its content is resident too.
+    /// The other tiers in which its content is resident too.
     pub also_in: Vec<TierName>,
+    /// When its content was last stored, copied or given up; `None` where that is not kept.
+    pub last_ns: Option<f64>,
 }
 
 /// A fault in the scenario, with its place and mend.

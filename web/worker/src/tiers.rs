@@ -8,7 +8,8 @@ use tierscope_units::{Idx as _, SequenceHash, SimTime, SlotId, Span, WorkerId};
 
 use crate::copies::{Copies, Entry, tier};
 use crate::protocol::{
-    BlockState, COPIES_SHOWN, Cells, CopyView, LaneView, LinkUse as Rate, TierName, TierView, Totals,
+    BlockState, COPIES_SHOWN, Cells, CopyView, LaneView, LinkUse as Rate, SlotView, TierName, TierView,
+    Totals,
 };
 
 /// Cells of a tier below G1: neighbours are put together beyond.
@@ -116,6 +117,47 @@ fn cells(used: u32, capacity: u32, state: impl Fn(u32) -> BlockState) -> Cells {
     cells
 }
 
+/// One slot of a tier below G1.
+pub fn slot(fleet: &Fleet, worker: WorkerId, name: Tier, slot: u32) -> Option<SlotView> {
+    let engine = fleet.worker(worker);
+    let shown = tier(name);
+    let blank = |state, hash: Option<SequenceHash>| SlotView {
+        tier: shown,
+        slot,
+        state,
+        full: true,
+        hash: hash.map(|hash| hash.to_string()),
+        owners: Vec::new(),
+        also_in: hash.map_or(Vec::new(), |hash| resident_in(fleet, worker, hash)),
+        last_ns: None,
+    };
+    let mut view = if let (Some(manager), Flavour::Vllm(connector)) =
+        (engine.cpu_tier().filter(|_| name == Tier::G2), engine.config().tiers.as_ref()?.flavour)
+    {
+        let chunk = SlotId(slot / connector.blocks_per_chunk.max(1));
+        let content = manager.content(chunk).filter(|_| chunk.0 < manager.used());
+        let state = match content.map(|key| manager.lookup(key)) {
+            None | Some(Found::Miss) => BlockState::Free,
+            Some(Found::HitPending) => BlockState::Reserved,
+            Some(Found::Hit) => BlockState::Cached,
+        };
+        blank(state, content)
+    } else {
+        let pool = fleet.tier_of(worker, name)?;
+        // What was never used is not in the pool.
+        let used = slot < pool.capacity();
+        let state = if used { state(pool.slot_state(SlotId(slot))) } else { BlockState::Free };
+        blank(state, used.then(|| pool.slot_hash(SlotId(slot))).flatten())
+    };
+    view.also_in.retain(|other| *other != shown);
+    if let Some(hash) = view.hash.as_ref().and_then(|hash| u64::from_str_radix(hash, 16).ok())
+        && engine.g1().lookup(SequenceHash(hash)).is_some()
+    {
+        view.also_in.insert(0, TierName::G1);
+    }
+    Some(view)
+}
+
 /// The tiers below G1 in which a content is resident; where it is only on its way is not among them.
 pub fn resident_in(fleet: &Fleet, worker: WorkerId, hash: SequenceHash) -> Vec<TierName> {
     let engine = fleet.worker(worker);
@@ -173,6 +215,7 @@ pub fn lanes(simulation: &Simulation, worker: WorkerId, copies: &Copies, world: 
             moving_blocks: moving.blocks,
             moved_bytes: link.moved_bytes as f64,
             busy_ns: link.busy.as_ns() as f64,
+            limit_bytes_per_s: world.links.of(lane).alone_bytes_per_s as f64,
             rate: moving.rate(world.links.of(lane).alone_bytes_per_s),
         }
     };

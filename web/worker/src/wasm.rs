@@ -11,7 +11,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, MessageChannel, MessageEvent, MessagePort};
 
 use crate::agent::Agent;
-use crate::protocol::{FromWorker, ProblemView};
+use crate::protocol::{FromWorker, ProblemView, ToWorker};
 
 /// How long a slice lasts.
 const SLICE_MS: f64 = 8.0;
@@ -55,6 +55,11 @@ fn listener(f: impl FnMut(MessageEvent) + 'static) -> js_sys::Function {
 impl Shell {
     fn hear(&mut self, event: &MessageEvent) {
         let replies = match serde_wasm_bindgen::from_value(event.data()) {
+            Ok(message @ ToWorker::Chore { .. }) => {
+                let scope = &self.scope;
+                self.agent.work(message, &mut |reply| send(scope, &reply));
+                Vec::new()
+            }
             Ok(message) => self.agent.hear(message),
             Err(error) => vec![misunderstood(&error.to_string())],
         };

@@ -18,7 +18,7 @@ pub struct Grid {
 /// Cells do not grow beyond this: a pool of a dozen blocks should still look like a pool.
 const LARGEST_PX: f64 = 88.0;
 /// Cells do not shrink below this; the board grows in height instead.
-const SMALLEST_PX: f64 = 5.0;
+const SMALLEST_PX: f64 = 3.0;
 
 impl Grid {
     /// The largest square cells that fit into a rectangle.
@@ -41,8 +41,10 @@ impl Grid {
             4.0
         } else if pitch >= 12.0 {
             2.0
-        } else {
+        } else if pitch >= 5.0 {
             1.0
+        } else {
+            0.5
         };
         Self { columns, rows: cells.div_ceil(columns).max(1), pitch_px: pitch, gap_px, cells }
     }

@@ -46,11 +46,19 @@ pub struct Palette {
     pub latencies: [Colour; 3],
     /// Requests running, requests waiting.
     pub queues: [Colour; 2],
+    /// What stands still: waiting, queued.
+    pub still: Colour,
+    /// What is in trouble, and what is held up.
+    pub trouble: [Colour; 2],
+    /// What is picked out.
+    pub accent: Colour,
+    /// Behind headers and axes.
+    pub raised: Colour,
 }
 
 impl Palette {
     /// The tokens, in the order in which [`Palette::of`] takes their colours.
-    pub const TOKENS: [&'static str; 16] = [
+    pub const TOKENS: [&'static str; 21] = [
         "--surface",
         "--ink-soft",
         "--ink",
@@ -67,6 +75,11 @@ impl Palette {
         "--e2e",
         "--running",
         "--waiting",
+        "--line-strong",
+        "--bad",
+        "--warn",
+        "--accent",
+        "--raised",
     ];
 
     /// The palette of the tokens' colours.
@@ -88,6 +101,11 @@ impl Palette {
             e2e,
             running,
             waiting,
+            still,
+            bad,
+            warn,
+            accent,
+            raised,
         ] = colours;
         Self {
             surface,
@@ -98,6 +116,10 @@ impl Palette {
             on_state,
             latencies: [ttft, itl, e2e],
             queues: [running, waiting],
+            still,
+            trouble: [bad, warn],
+            accent,
+            raised,
         }
     }
 

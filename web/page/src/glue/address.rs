@@ -25,6 +25,18 @@ pub(crate) fn address_with(hash: &str) -> String {
     format!("{page}{hash}")
 }
 
+/// Whether the page is part of another one: `?embed=1`.
+pub(crate) fn embedded() -> bool {
+    let query = window().location().search().unwrap_or_default();
+    query.trim_start_matches('?').split('&').any(|word| word == "embed=1")
+}
+
+/// The address of the whole page with a hash, when this one is part of another.
+pub(crate) fn whole_page(hash: &str) -> String {
+    let path = window().location().pathname().unwrap_or_default();
+    format!("{path}{hash}")
+}
+
 /// Calls when the user changes the hash.
 pub(crate) fn on_hash_change(changed: impl Fn(String) + 'static) -> Listener {
     listen(&window(), "hashchange", move |_| changed(hash()))

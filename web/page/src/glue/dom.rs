@@ -10,9 +10,26 @@ pub(crate) fn window() -> Window {
     web_sys::window().expect("the page runs in a window")
 }
 
+/// Milliseconds since the page was opened.
+pub(crate) fn now_ms() -> f64 {
+    window().performance().map_or(0.0, |clock| clock.now())
+}
+
 /// The element of an id.
 pub(crate) fn by_id(id: &str) -> Option<Element> {
     window().document()?.get_element_by_id(id)
+}
+
+/// The first element of a selector.
+pub(crate) fn by_selector(selector: &str) -> Option<Element> {
+    window().document()?.query_selector(selector).ok()?
+}
+
+/// Width and height of the window.
+pub(crate) fn window_size() -> (f64, f64) {
+    let number =
+        |value: Result<JsValue, JsValue>| value.ok().and_then(|value| value.as_f64()).unwrap_or_default();
+    (number(window().inner_width()), number(window().inner_height()))
 }
 
 /// Moves the focus to an element.
@@ -20,6 +37,23 @@ pub(crate) fn focus(id: &str) {
     if let Some(element) = by_id(id).and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {
         // Refused only for what cannot have it.
         let _ = element.focus();
+    }
+}
+
+/// Brings an element into view, if it is not.
+pub(crate) fn show(id: &str) {
+    if let Some(element) = by_id(id) {
+        element.scroll_into_view_with_bool(true);
+    }
+}
+
+/// Scrolls a list so that its current entry is in the middle.
+pub(crate) fn show_current(list: &str) {
+    let current = by_selector(&format!("{list} [aria-current]"));
+    let both = (by_selector(list), current.and_then(|entry| entry.dyn_into::<web_sys::HtmlElement>().ok()));
+    if let (Some(list), Some(entry)) = both {
+        let inner = entry.offset_top() + entry.offset_height() / 2;
+        list.set_scroll_top(inner - list.client_height() / 2);
     }
 }
 
@@ -114,4 +148,15 @@ pub(crate) fn use_size(node: &NodeRef) -> UseStateHandle<(u32, u32)> {
         }
     });
     size
+}
+
+/// Offers a text as a file.
+pub(crate) fn download(name: &str, media: &str, text: &str) {
+    let Some(document) = window().document() else { return };
+    let Ok(link) = document.create_element("a") else { return };
+    let address = format!("data:{media};charset=utf-8,{}", js_sys::encode_uri_component(text));
+    let set = link.set_attribute("href", &address).and_then(|()| link.set_attribute("download", name));
+    if let (Ok(()), Ok(link)) = (set, link.dyn_into::<web_sys::HtmlElement>()) {
+        link.click();
+    }
 }

@@ -13,6 +13,8 @@ pub(crate) const TEXT_ID: &str = "scenario-text";
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct EditorProps {
+    /// Whether something else is seen in its place.
+    pub(crate) hidden: bool,
     pub(crate) text: Rc<str>,
     pub(crate) problems: Rc<[ProblemView]>,
     pub(crate) on_edit: Callback<String>,
@@ -48,7 +50,7 @@ pub(crate) fn Editor(props: &EditorProps) -> Html {
     };
     let invalid = !props.problems.is_empty();
     html! {
-        <div class={classes!("editor", invalid.then_some("editor--invalid"))}>
+        <div class={classes!("editor", invalid.then_some("editor--invalid"))} hidden={props.hidden}>
             <div class="editor__gutter" aria-hidden="true">
                 <div ref={gutter}>{ for line_numbers(&props.text, &props.problems) }</div>
             </div>

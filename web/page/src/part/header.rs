@@ -1,8 +1,9 @@
 //! The bar at the top: which case, run and cancel, seed, link, digest, theme, help.
 
-use web_sys::{HtmlInputElement, HtmlSelectElement};
+use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
+use super::kept::Kept;
 use crate::state::{Origin, Theme, gallery, report::Outcome};
 
 #[derive(Properties, PartialEq)]
@@ -17,12 +18,15 @@ pub(crate) struct HeaderProps {
     pub(crate) on_choose: Callback<usize>,
     pub(crate) on_run: Callback<()>,
     pub(crate) on_cancel: Callback<()>,
-    pub(crate) on_seed: Callback<u64>,
+    pub(crate) on_seed: Callback<String>,
     pub(crate) on_fresh_seed: Callback<()>,
-    pub(crate) on_copy_link: Callback<()>,
+    pub(crate) on_what_if: Callback<()>,
+    pub(crate) on_import: Callback<()>,
     pub(crate) on_copy_digest: Callback<AttrValue>,
     pub(crate) on_theme: Callback<Theme>,
     pub(crate) on_help: Callback<()>,
+    /// What stands before the last buttons.
+    pub(crate) children: Html,
 }
 
 #[component]
@@ -39,11 +43,17 @@ pub(crate) fn Header(props: &HeaderProps) -> Html {
             { seed(props) }
             { digest(props) }
             <div class="header__end">
-                <button type="button" id="copy-link" class="button" disabled={props.seed.is_none()}
-                    onclick={props.on_copy_link.reform(|_: MouseEvent| ())}
-                    title="Copy a link that repeats exactly this scenario">
-                    { "Copy link" }
+                <button type="button" id="what-if" class="button" disabled={props.seed.is_none()}
+                    onclick={props.on_what_if.reform(|_: MouseEvent| ())}
+                    title="Compare with the same scenario changed (Shift+F)">
+                    { "What if…" }
                 </button>
+                <button type="button" id="import" class="button"
+                    onclick={props.on_import.reform(|_: MouseEvent| ())}
+                    title="Paste a vllm serve command or a configuration, choose or drop a file (i)">
+                    { "Import" }
+                </button>
+                { props.children.clone() }
                 <button type="button" id="theme" class="button button--icon"
                     onclick={props.on_theme.reform(move |_: MouseEvent| theme.next())}
                     title={format!("Theme: {}", theme.name())}
@@ -116,24 +126,16 @@ fn run_button(props: &HeaderProps) -> Html {
 }
 
 fn seed(props: &HeaderProps) -> Html {
-    let on_seed = props.on_seed.clone();
-    let onchange = Callback::from(move |event: Event| {
-        let input: HtmlInputElement = event.target_unchecked_into();
-        if let Ok(seed) = input.value().trim().parse() {
-            on_seed.emit(seed);
-        }
-    });
     html! {
         <div class="header__seed" role="group" aria-label="Seed">
             <label>
                 <span class="header__label">{ "Seed" }</span>
-                <input id="seed" class="input" type="text" inputmode="numeric" pattern="[0-9]*" size="10"
-                    value={props.seed.map(|seed| seed.to_string()).unwrap_or_default()}
-                    disabled={props.seed.is_none()} {onchange} />
+                <Kept id="seed" size="10" value={props.seed.map(|seed| seed.to_string()).unwrap_or_default()}
+                    disabled={props.seed.is_none()} on_change={props.on_seed.clone()} />
             </label>
             <button type="button" id="new-seed" class="button" disabled={props.seed.is_none() || props.running}
-                onclick={props.on_fresh_seed.reform(|_: MouseEvent| ())} title="Draw a new seed and run">
-                { "New seed" }
+                onclick={props.on_fresh_seed.reform(|_: MouseEvent| ())} title="Draw a new seed and run" aria-label="New seed">
+                { "New" }
             </button>
         </div>
     }
@@ -156,10 +158,10 @@ fn digest(props: &HeaderProps) -> Html {
             <span id="outcome" {class}>{ outcome.words() }</span>
             <button type="button" id="digest" class="digest" data-digest={digest.clone()}
                 title={format!("Digest of the run's events: equal digests, equal runs, here and on the command line. {digest} (click to copy)")}
-                aria-label={format!("Digest {digest}; copy")}
+                aria-label={format!("digest {}…: copy all of it", digest.get(..12).unwrap_or_default())}
                 onclick={props.on_copy_digest.reform(move |_: MouseEvent| copied.clone())}>
                 <span class="digest__word">{ "digest" }</span>
-                <code>{ digest.get(..12).unwrap_or_default().to_owned() }{ "…" }</code>
+                <code>{ digest.get(..8).unwrap_or_default().to_owned() }{ "…" }</code>
             </button>
         </div>
     }

@@ -3,6 +3,8 @@
 use web_sys::HtmlDialogElement;
 use yew::prelude::*;
 
+use crate::state::glossary::WORDS;
+
 const KEYS: &[(&str, &str)] = &[
     ("Space", "play or pause"),
     (",", "back to the previous instant"),
@@ -12,26 +14,23 @@ const KEYS: &[(&str, &str)] = &[
     ("Home, End", "to the beginning, to the end"),
     ("← →", "move the time slider, when it has the focus"),
     ("Ctrl+Enter", "run the text, from within the editor"),
-    ("w, W", "to the next worker, to the previous one, where there are several"),
+    ("W S", "zoom the timeline in and out, at the pointer; with Shift in larger steps (also the wheel)"),
+    ("A D", "pan it; with Shift by most of what is seen (also Shift and the wheel)"),
+    ("f", "fit the timeline to what is selected, and again to the whole run"),
+    ("< >", "through the facts of the instant, and on to its neighbours"),
+    ("/", "search: Enter for the next answer, Shift+Enter for the one before"),
+    ("n, N", "to the next worker, to the previous one, where there are several"),
+    ("Shift+F", "what if: compare with the same scenario changed"),
+    ("i", "import: paste a command, choose or drop a file"),
     ("?", "this list"),
-    ("Esc", "close it"),
-];
-
-const WORDS: &[(&str, &str)] = &[
-    ("G1", "the GPU's KV cache: blocks of a fixed number of tokens"),
-    ("Active", "a request holds the block; shared, if two or more do"),
-    ("Cached", "no request holds it; its content can still be hit, or evicted"),
-    ("Reserved", "promised to a request that is about to take it"),
-    ("Source hold", "evicted, but a copy to the tier below still reads it: neither free nor cached"),
-    ("Transaction", "one request for blocks: prepare, reserve, then commit all or nothing"),
-    ("Instant", "a point in simulated time at which something happens"),
-    ("Preempted", "a request that gave its blocks back for others, and waits again"),
-    ("Digest", "a fingerprint of all events: the same here and on the command line"),
+    ("Click, or arrows and Enter", "on the board: select a block, and read its life"),
+    ("Esc", "clear the selection; close this list, or what is told below the timeline; end the tour"),
 ];
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct HelpProps {
     pub(crate) on_close: Callback<()>,
+    pub(crate) on_tour: Callback<()>,
 }
 
 #[component]
@@ -41,6 +40,8 @@ pub(crate) fn Help(props: &HelpProps) -> Html {
         if let Some(dialog) = dialog.cast::<HtmlDialogElement>() {
             // Refused only when it is open already.
             let _ = dialog.show_modal();
+            // The focus goes to the first button, which is the last thing in it.
+            dialog.set_scroll_top(0);
         }
     });
     html! {
@@ -55,11 +56,15 @@ pub(crate) fn Help(props: &HelpProps) -> Html {
             </dl>
             <h2>{ "Words" }</h2>
             <dl class="help__list">
-                for (word, meaning) in WORDS.iter() {
-                    <dt>{ *word }</dt>
-                    <dd>{ *meaning }</dd>
+                for word in WORDS.iter() {
+                    <dt>{ word.word }</dt>
+                    <dd>{ word.meaning }</dd>
                 }
             </dl>
+            <button type="button" id="start-tour" class="button" onclick={props.on_tour.reform(|_: MouseEvent| ())}>
+                { "Show the first steps again" }
+            </button>
+            { " " }
             <button type="button" class="button" onclick={props.on_close.reform(|_: MouseEvent| ())}>{ "Close" }</button>
         </dialog>
     }

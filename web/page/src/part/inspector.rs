@@ -5,10 +5,11 @@ use std::rc::Rc;
 use tierscope_worker::protocol::{
     CopyView, Found, OutcomeFilter, Transaction, TxnBlock, TxnDetail, TxnFilter, TxnOutcome, Way,
 };
-use web_sys::{HtmlInputElement, HtmlSelectElement};
+use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
 use super::flow::flow;
+use super::kept::Kept;
 use crate::state::{format, inspector, moves, sentence};
 
 #[derive(Properties, PartialEq)]
@@ -24,7 +25,7 @@ pub(crate) struct InspectorProps {
 pub(crate) fn Inspector(props: &InspectorProps) -> Html {
     let Some(found) = &props.found else {
         return html! {
-            <p class="empty">{ "The transactions of a run appear when it ends." }</p>
+            <p class="empty empty--room">{ "The transactions of a run appear when it has ended." }</p>
         };
     };
     html! {
@@ -82,9 +83,8 @@ fn filters(props: &InspectorProps, found: &Found) -> Html {
         }
     });
     let on_filter = props.on_filter.clone();
-    let on_request = Callback::from(move |event: Event| {
-        let input: HtmlInputElement = event.target_unchecked_into();
-        on_filter.emit(TxnFilter { request: input.value().trim().parse().ok(), ..filter });
+    let on_request = Callback::from(move |typed: String| {
+        on_filter.emit(TxnFilter { request: typed.trim().parse().ok(), ..filter });
     });
     html! {
         <div class="inspector__filters">
@@ -100,9 +100,8 @@ fn filters(props: &InspectorProps, found: &Found) -> Html {
             </label>
             <label>
                 <span>{ "Request" }</span>
-                <input id="txn-request" class="input" type="text" inputmode="numeric" pattern="[0-9]*" size="5"
-                    placeholder="all" value={filter.request.map(|request| request.to_string()).unwrap_or_default()}
-                    onchange={on_request} />
+                <Kept id="txn-request" size="5" placeholder="all"
+                    value={filter.request.map(|request| request.to_string()).unwrap_or_default()} on_change={on_request} />
             </label>
         </div>
     }

@@ -16,7 +16,8 @@ pub(crate) enum Words {
 }
 
 impl Words {
-    fn name(self, state: BlockState) -> &'static str {
+    /// A state's name.
+    pub(crate) fn name(self, state: BlockState) -> &'static str {
         match (self, state) {
             (Self::Below, BlockState::Reserved) => "incoming",
             (Self::Below, BlockState::Active | BlockState::Shared) => "being read",

@@ -5,12 +5,15 @@ use std::rc::Rc;
 use tierscope_worker::protocol::{Board, CopyView};
 use yew::prelude::*;
 
-use crate::state::{between, format, moves};
+use super::picked::pick;
+use crate::state::selection::Selection;
+use crate::state::{between, format, moves, picked};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct MovesProps {
     pub(crate) board: Option<Rc<Board>>,
     pub(crate) end_ns: f64,
+    pub(crate) on_select: Callback<Option<Selection>>,
 }
 
 #[component]
@@ -22,7 +25,7 @@ pub(crate) fn Moves(props: &MovesProps) -> Html {
                 { between_workers(board, props.end_ns) }
             }
             if !board.tiers.is_empty() {
-                { between_tiers(board, props.end_ns) }
+                { between_tiers(board, props.end_ns, &props.on_select) }
             }
         </>
     }
@@ -57,7 +60,7 @@ fn between_workers(board: &Board, end_ns: f64) -> Html {
     }
 }
 
-fn between_tiers(board: &Board, end_ns: f64) -> Html {
+fn between_tiers(board: &Board, end_ns: f64, on_select: &Callback<Option<Selection>>) -> Html {
     let more = (board.copies_total as usize).saturating_sub(board.copies.len());
     html! {
         <div class="moves" id="moves">
@@ -66,7 +69,7 @@ fn between_tiers(board: &Board, end_ns: f64) -> Html {
                 <p class="empty">{ "Nothing moves." }</p>
             } else {
                 <ol class="moves__list">
-                    { for board.copies.iter().map(|copy| one(board, copy, end_ns)) }
+                    { for board.copies.iter().map(|copy| one(board, copy, end_ns, on_select)) }
                 </ol>
             }
             if more > 0 {
@@ -76,7 +79,7 @@ fn between_tiers(board: &Board, end_ns: f64) -> Html {
     }
 }
 
-fn one(board: &Board, copy: &CopyView, end_ns: f64) -> Html {
+fn one(board: &Board, copy: &CopyView, end_ns: f64, on_select: &Callback<Option<Selection>>) -> Html {
     let number = format::count(copy.transfer as u64);
     html! {
         <li key={copy.transfer.to_string()} data-transfer={number.clone()}>
@@ -86,7 +89,7 @@ fn one(board: &Board, copy: &CopyView, end_ns: f64) -> Html {
                     { format!(" {}", moves::headline(copy, board.at_ns, end_ns)) }
                     <span class="moves__why">{ format!("{} · copy {number}", moves::cause_word(copy.cause)) }</span>
                 </summary>
-                <p>{ moves::story(copy, end_ns) }</p>
+                <p>{ moves::story(copy, end_ns) }{ " " }{ pick(on_select, picked::transfer(copy.transfer)) }</p>
             </details>
         </li>
     }

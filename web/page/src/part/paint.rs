@@ -21,6 +21,8 @@ pub(crate) struct Picture<'a> {
     pub(crate) pointed: Option<usize>,
     /// Slots of the transaction that is shown.
     pub(crate) marks: &'a [Mark],
+    /// Slots of what is picked out.
+    pub(crate) rings: &'a [u32],
     pub(crate) size: (u32, u32),
     /// Device pixels for each pixel of the layout.
     pub(crate) ratio: f64,
@@ -66,6 +68,12 @@ pub(crate) fn paint(canvas: &HtmlCanvasElement, picture: &Picture<'_>) {
         let cell = (mark.slot / cells.per_cell.max(1)) as usize;
         if let Some(totals) = cells.get(cell) {
             brush.mark(picture.grid.corner(cell), mark.part, legend::state_of(totals));
+        }
+    }
+    for slot in picture.rings {
+        let cell = (slot / cells.per_cell.max(1)) as usize;
+        if cell < cells.len() {
+            brush.pick(picture.grid.corner(cell));
         }
     }
     if let Some(cell) = picture.pointed {
@@ -240,6 +248,22 @@ impl Brush<'_> {
             self.palette.on_state.css()
         });
         let _ = self.context.fill_text(part.letter(), x + self.side * 0.09, y + self.side * 0.1);
+    }
+
+    /// What is picked out: a double frame, dark within light, that is seen on every ground.
+    fn pick(&self, at: (f64, f64)) {
+        self.frame(at, if self.is_tiny() { 2.0 } else { 3.0 });
+        if !self.is_tiny() {
+            self.context.set_stroke_style_str(&self.palette.surface.css());
+            self.context.set_line_width(1.5);
+            let inset = 1.5;
+            self.context.stroke_rect(
+                at.0 + inset,
+                at.1 + inset,
+                self.side - 2.0 * inset,
+                self.side - 2.0 * inset,
+            );
+        }
     }
 
     fn ring(&self, at: (f64, f64)) {

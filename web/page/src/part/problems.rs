@@ -16,11 +16,13 @@ pub(crate) struct ProblemsProps {
     pub(crate) text: Rc<str>,
     pub(crate) problems: Rc<[ProblemView]>,
     pub(crate) outline: Option<Rc<Outline>>,
+    /// The text is to be seen: a line of it is gone to.
+    pub(crate) on_show_text: Callback<()>,
 }
 
 #[component]
 pub(crate) fn Problems(props: &ProblemsProps) -> Html {
-    let faults = props.problems.iter().map(|problem| fault(problem, &props.text));
+    let faults = props.problems.iter().map(|problem| fault(problem, &props.text, &props.on_show_text));
     html! {
         <div id="problems" class="problems" aria-live="polite">
             if let (true, Some(outline)) = (props.problems.is_empty(), &props.outline) {
@@ -49,10 +51,13 @@ pub(crate) fn Problems(props: &ProblemsProps) -> Html {
     }
 }
 
-fn fault(problem: &ProblemView, text: &Rc<str>) -> Html {
+fn fault(problem: &ProblemView, text: &Rc<str>, on_show_text: &Callback<()>) -> Html {
     let (line, column) = (problem.line, problem.column);
-    let text = Rc::clone(text);
-    let onclick = Callback::from(move |_: MouseEvent| go_to(&text, line, column));
+    let (text, on_show_text) = (Rc::clone(text), on_show_text.clone());
+    let onclick = Callback::from(move |_: MouseEvent| {
+        on_show_text.emit(());
+        go_to(&text, line, column);
+    });
     let key = if problem.key.is_empty() {
         html!()
     } else {
@@ -74,6 +79,11 @@ fn fault(problem: &ProblemView, text: &Rc<str>) -> Html {
     }
 }
 
+/// Puts the text area's cursor at the beginning of a line.
+pub(crate) fn go_to_line(text: &str, line: u32) {
+    go_to(text, line, 1);
+}
+
 /// Puts the text area's cursor at a place, which also scrolls there.
 fn go_to(text: &str, line: u32, column: u32) {
     use wasm_bindgen::JsCast;
@@ -81,6 +91,10 @@ fn go_to(text: &str, line: u32, column: u32) {
     else {
         return;
     };
+    // What is hidden takes no focus, and what was asked for is drawn only later.
+    if let Ok(Some(editor)) = area.closest(".editor") {
+        let _ = editor.remove_attribute("hidden");
+    }
     let at = offset_utf16(text, line, column);
     let _ = area.focus();
     let _ = area.set_selection_range(at, at);

@@ -4,10 +4,12 @@ use std::rc::Rc;
 
 use yew::prelude::*;
 
+use super::twin::{times, twin};
 use crate::chart::palette::Palette;
 use crate::chart::resident;
 use crate::glue::dom::use_size;
 use crate::state::Ended;
+use crate::state::format::{clock, count};
 
 /// Keys of the tiers below G1, their names, and the strokes that their lines share with the latencies.
 const TIERS: [(&str, &str, &str); 3] = [
@@ -55,8 +57,24 @@ pub(crate) fn Resident(props: &ResidentProps) -> Html {
                     <div class="chart__svg">{ Html::from_html_unchecked(AttrValue::from((*svg).clone())) }</div>
                 </div>
             </figure>
+            { twin("resident-table", "Tiers below G1 over time", &["At", "G2", "G3", "G4"], rows(&props.ended, capacity)) }
         </>
     }
+}
+
+/// Matchable blocks at some times; a dash where there is no such tier.
+fn rows(ended: &Ended, capacity: [u32; 3]) -> Vec<Vec<String>> {
+    let (samples, end_ns) = (&ended.result.below, ended.result.end_ns);
+    let row = |at_ns: f64| {
+        let place = samples.partition_point(|sample| sample.at_ns <= at_ns).checked_sub(1);
+        let resident = place.map_or([0; 3], |place| samples[place].resident);
+        let mut row = vec![clock(at_ns, end_ns)];
+        row.extend(
+            (0..3).map(|tier| if capacity[tier] > 0 { count(resident[tier].into()) } else { "–".to_owned() }),
+        );
+        row
+    };
+    times(end_ns).map(row).collect()
 }
 
 /// Blocks of G2, G3 and G4; 0 where there is no such tier.

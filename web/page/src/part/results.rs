@@ -1,11 +1,14 @@
 //! What came of the run, in numbers.
 
 mod below;
+mod verdicts;
+mod workers;
 
 use std::rc::Rc;
 
 use yew::prelude::*;
 
+use super::term::Term;
 use crate::state::Ended;
 use crate::state::format::{count, percent, rate, time};
 use crate::state::report::{ReportView, Summary};
@@ -19,17 +22,19 @@ pub(crate) struct ResultsProps {
 pub(crate) fn Results(props: &ResultsProps) -> Html {
     let Some(ended) = &props.ended else {
         return html! {
-            <p class="empty">{ "The numbers appear when a run ends." }</p>
+            <p class="empty empty--room">{ "The numbers appear when a run has ended." }</p>
         };
     };
     let report = &ended.report;
     html! {
         <>
+            { verdicts::verdicts(&ended.result.verdicts) }
             { latencies(report) }
             <dl class="figures">
                 { for figures(report).into_iter().map(figure) }
             </dl>
             { below::tables(report) }
+            { workers::table(report) }
             { refusals(report) }
         </>
     }
@@ -37,11 +42,7 @@ pub(crate) fn Results(props: &ResultsProps) -> Html {
 
 fn latencies(report: &ReportView) -> Html {
     let latency = &report.latency;
-    let rows = [
-        ("TTFT", "Time to first token", latency.ttft_ns),
-        ("ITL", "Time between two tokens", latency.itl_ns),
-        ("E2E", "From arrival to the last token", latency.e2e_ns),
-    ];
+    let rows = [("ttft", latency.ttft_ns), ("itl", latency.itl_ns), ("e2e", latency.e2e_ns)];
     html! {
         <table class="table latencies" id="results">
             <caption class="visually-hidden">{ "Latencies of completed requests" }</caption>
@@ -54,9 +55,9 @@ fn latencies(report: &ReportView) -> Html {
                 </tr>
             </thead>
             <tbody>
-                for (name, meaning, summary) in rows {
+                for (word, summary) in rows {
                     <tr>
-                        <th scope="row"><abbr title={meaning}>{ name }</abbr></th>
+                        <th scope="row"><Term {word} place="results" /></th>
                         { for cells(summary).into_iter().map(|cell| html! { <td>{ cell }</td> }) }
                     </tr>
                 }
@@ -73,7 +74,7 @@ fn cells(summary: Summary) -> [String; 4] {
 /// A name, its value, a remark, and what it means.
 type Figure = (&'static str, String, String, &'static str);
 
-fn figures(report: &ReportView) -> [Figure; 6] {
+fn figures(report: &ReportView) -> Vec<Figure> {
     let requests = &report.requests;
     let hits = &report.hit_ratio;
     let mut ends = vec![format!("of {}", count(requests.total))];
@@ -87,7 +88,7 @@ fn figures(report: &ReportView) -> [Figure; 6] {
             ends.push(format!("{} {word}", count(n)));
         }
     }
-    [
+    let mut figures = vec![
         ("Completed", count(requests.completed), ends.join(", "), "Requests with all their output"),
         (
             "Throughput",
@@ -110,7 +111,7 @@ fn figures(report: &ReportView) -> [Figure; 6] {
         (
             "Preemptions",
             count(report.preemptions),
-            format!("{} recomputed", count(report.tokens.recomputed)),
+            format!("{} tokens recomputed", count(report.tokens.recomputed)),
             "Times a running request gave its blocks back, and the tokens computed again for it",
         ),
         (
@@ -119,13 +120,39 @@ fn figures(report: &ReportView) -> [Figure; 6] {
             format!("out, {} in", count(report.tokens.input)),
             "Tokens made, and tokens of the prompts",
         ),
-    ]
+    ];
+    if let Some(goodput) = report.throughput.goodput_requests_per_s {
+        let met = "requests/s within the SLO".to_owned();
+        figures.push((
+            "Goodput",
+            rate(goodput),
+            met,
+            "Completed requests that met the scenario's [slo], per second",
+        ));
+    }
+    figures
+}
+
+/// The glossary's word for a figure.
+fn word(name: &str) -> Option<&'static str> {
+    match name {
+        "Hit ratio" => Some("hit-ratio"),
+        "Preemptions" => Some("preempted"),
+        "Goodput" => Some("goodput"),
+        _ => None,
+    }
 }
 
 fn figure((name, value, remark, meaning): Figure) -> Html {
     html! {
         <div class="figure" title={meaning}>
-            <dt>{ name }</dt>
+            <dt>
+                if let Some(word) = word(name) {
+                    <Term {word} place="figures" text={name} />
+                } else {
+                    { name }
+                }
+            </dt>
             <dd>
                 <span class="figure__value">{ value }</span>
                 <span class="figure__remark">{ remark }</span>

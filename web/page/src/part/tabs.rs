@@ -42,7 +42,10 @@ pub(crate) fn Tabs(props: &TabsProps) -> Html {
     let place = |(content, sheet): (Html, Sheet)| {
         html! {
             <div role="tabpanel" id={format!("sheet-{}", sheet.word())} class="sheet"
-                aria-labelledby={format!("tab-{}", sheet.word())} hidden={sheet != chosen}>{ content }</div>
+                aria-labelledby={format!("tab-{}", sheet.word())} hidden={sheet != chosen}>
+                <h2 class="visually-hidden">{ sheet.name() }</h2>
+                { content }
+            </div>
         }
     };
     html! {

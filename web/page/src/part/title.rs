@@ -10,8 +10,22 @@ use crate::state::report::Outcome;
 pub(crate) enum Standing {
     Faulty,
     Waking,
-    Running { finished: u32, total: u32, now_ns: f64, cancelling: bool },
-    Ended { outcome: Outcome, end_ns: f64, wall_ms: f64, passes: u64, rejected: u64, unfinished: u64 },
+    /// A heavy run waits for a word.
+    Ready,
+    Running {
+        finished: u32,
+        total: u32,
+        now_ns: f64,
+        cancelling: bool,
+    },
+    Ended {
+        outcome: Outcome,
+        end_ns: f64,
+        wall_ms: f64,
+        passes: u64,
+        rejected: u64,
+        unfinished: u64,
+    },
 }
 
 #[derive(Properties, PartialEq)]
@@ -41,6 +55,9 @@ fn standing(standing: &Standing) -> Html {
         },
         Standing::Waking => html! {
             <p class="title__standing">{ "Starting the simulator…" }</p>
+        },
+        Standing::Ready => html! {
+            <p class="title__standing">{ "Not run yet." }</p>
         },
         Standing::Running { finished, total, now_ns, cancelling } => {
             let doing = if *cancelling { "Stopping" } else { "Running" };

@@ -1,42 +1,77 @@
-//! Which of several workers the board shows, and how they all are: a list that the keyboard reaches.
+//! Several workers at a glance: a chip each, with what it does, how it is, how full its G1 is, and its queues. A click
+//! shows that worker; a click on the one that is shown tells all of it.
 
 use std::rc::Rc;
 
-use tierscope_worker::protocol::{WorkerState, WorkerView};
-use web_sys::HtmlSelectElement;
+use tierscope_worker::protocol::{BlockState, WorkerState, WorkerView};
 use yew::prelude::*;
 
-use crate::state::workers::{name, summary};
+use crate::state::selection::Selection;
+use crate::state::workers::{name, role, summary};
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct WorkersProps {
     pub(crate) workers: Rc<[WorkerView]>,
     pub(crate) chosen: u32,
     pub(crate) on_choose: Callback<u32>,
+    pub(crate) on_select: Callback<Option<Selection>>,
 }
 
 #[component]
 pub(crate) fn Workers(props: &WorkersProps) -> Html {
-    let onchange = props.on_choose.reform(|event: Event| {
-        let select: HtmlSelectElement = event.target_unchecked_into();
-        select.selected_index().max(0) as u32
-    });
     let away = props.workers.get(props.chosen as usize).and_then(|worker| away(worker.state));
     html! {
-        <div class="workers">
-            <label>
-                <span class="visually-hidden">{ "Worker" }</span>
-                <select id="worker" class="select" {onchange} title="The worker that is shown (w, W)">
-                    for (number, worker) in props.workers.iter().enumerate() {
-                        <option selected={number == props.chosen as usize}>{ name(number, *worker) }</option>
-                    }
-                </select>
-            </label>
-            <span>{ summary(&props.workers) }</span>
+        <div class="workers" id="workers">
+            <ul class="workers__row" aria-label={summary(&props.workers)}>
+                for (number, worker) in props.workers.iter().enumerate() {
+                    <li key={number}>{ chip(props, number, *worker) }</li>
+                }
+            </ul>
             if let Some(away) = away {
                 <strong class="workers__away">{ away }</strong>
             }
         </div>
+    }
+}
+
+fn chip(props: &WorkersProps, number: usize, worker: WorkerView) -> Html {
+    let (chosen, which) = (number == props.chosen as usize, number as u32);
+    let (on_choose, on_select) = (props.on_choose.clone(), props.on_select.clone());
+    let onclick = Callback::from(move |_: MouseEvent| {
+        if chosen {
+            on_select.emit(Some(Selection::Worker(which)));
+        } else {
+            on_choose.emit(which);
+        }
+    });
+    let ready = worker.state == WorkerState::Ready;
+    let class = if ready { "worker" } else { "worker worker--away" };
+    let heard = format!("{}: {} running, {} waiting", name(number, worker), worker.running, worker.waiting);
+    let title =
+        if chosen { "Tell all about this worker" } else { "Show this worker (n, N: the next, the previous)" };
+    let share = |state: BlockState| {
+        let capacity = f64::from(worker.g1.capacity().max(1));
+        format!("width:{:.1}%", f64::from(worker.g1.of(state)) / capacity * 100.0)
+    };
+    html! {
+        <button type="button" id={format!("worker-{number}")} {class} aria-pressed={chosen.to_string()} aria-label={heard}
+            {title} {onclick}>
+            <span class="worker__name"><b>{ number }</b>{ role(worker.role) }</span>
+            <span class="worker__queues">
+                if ready || worker.running > 0 {
+                    { format!("{} run", worker.running) }
+                    if worker.waiting > 0 {
+                        { format!(" +{}", worker.waiting) }
+                    }
+                } else {
+                    { crate::state::workers::state(worker.state) }
+                }
+            </span>
+            <span class="worker__g1">
+                <i class="worker__active" style={share(BlockState::Active)} />
+                <i class="worker__cached" style={share(BlockState::Cached)} />
+            </span>
+        </button>
     }
 }
 

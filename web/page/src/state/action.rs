@@ -2,16 +2,22 @@
 
 use std::rc::Rc;
 
-use tierscope_worker::protocol::{Direction, FromWorker, ProblemView, RunResult, TxnFilter};
+use tierscope_worker::protocol::{Direction, FromWorker, RunResult, TxnFilter};
 use yew::Reducible;
 
 use super::edit::{self, Draft};
 use super::fork::Fork;
 use super::inspector::Inspector;
+use super::intake;
+use super::jobs::JobEvent;
+use super::known::Drawer;
 use super::play::{Pace, Playback};
-use super::report::{Outcome, ReportView};
+use super::report::Outcome;
+use super::rival::RivalEvent;
 use super::selection::Selection;
+use super::share::ExportKind;
 use super::sheet::Sheet;
+use super::view::View;
 use super::{AppState, Ended, Notice, Origin, Phase, Theme, gallery};
 
 /// Something that happened.
@@ -29,6 +35,8 @@ pub enum Action {
     Cancel,
     /// The user asks for another seed, or a fresh seed was drawn; a run follows.
     Reseed(u64),
+    /// The user typed another seed.
+    TypeSeed(String),
     /// The cursor was moved.
     MoveTo(f64),
     /// Play or pause.
@@ -47,12 +55,38 @@ pub enum Action {
     Select(Option<Selection>),
     /// The run is compared with another, or with none any more.
     SetFork(Option<Fork>),
+    /// Something happened to the run that this one is compared with.
+    Rival(RivalEvent),
+    /// Something happened to work that a pool of workers does.
+    Job(JobEvent),
     /// Another sheet is seen at the right.
     ShowSheet(Sheet),
+    /// Something else is told below the timeline, or nothing any more.
+    ShowDrawer(Option<Drawer>),
+    /// The user goes to an answer.
+    PickHit(usize),
+    /// The facts at this cursor were asked for.
+    AskFacts(f64),
+    /// The user goes to a fact of the instant.
+    TellFact(usize),
+    /// The user goes on to the facts of another instant, or back (`true`).
+    LeaveInstant(bool),
+    /// Something of the run is to be written for the user to keep, or that is given up.
+    Export(Option<(u32, ExportKind)>),
+    /// The host has another version of the page, or that is put off.
+    NewVersion(bool),
+    /// Something was pasted or dropped.
+    Intake(intake::Step),
+    /// The scenario is shown as a form, or as text.
+    ShowForm(bool),
     /// The pointer left the board.
     LeaveBoard,
     /// The user switched the theme.
     SetTheme(Theme),
+    /// The first five minutes begin, or are over.
+    ShowTour(bool),
+    /// A step of them on, or back.
+    TourStep(bool),
     /// The list of keys opens or closes.
     ShowHelp(bool),
     /// A message appears.
@@ -61,6 +95,8 @@ pub enum Action {
     Dismiss,
     /// The worker said something.
     Worker(FromWorker),
+    /// The worker is ended, for it cannot hear, and started anew.
+    RestartWorker,
     /// The worker died and was started anew.
     WorkerDied(String),
 }
@@ -69,7 +105,7 @@ impl Reducible for AppState {
     type Action = Action;
 
     fn reduce(self: Rc<Self>, action: Action) -> Rc<Self> {
-        let next = (*self).clone().after(action);
+        let next = (*self).clone().after(action).in_step().met();
         if next == *self { self } else { Rc::new(next) }
     }
 }
@@ -85,6 +121,7 @@ impl AppState {
             Action::Run => self,
             Action::Cancel => self.cancelling(),
             Action::Reseed(seed) => self.reseeded(seed),
+            Action::TypeSeed(typed) => self.seed_typed(&typed),
             Action::MoveTo(ns) => self.moved(|at, end_ns| at.paused_at(ns, end_ns)),
             Action::TogglePlay => self.moved(Playback::toggled),
             Action::Tick(ms) => self.moved(|at, end_ns| at.ticked(ms, end_ns)),
@@ -92,20 +129,34 @@ impl AppState {
             Action::SetFilter(filter) => Self { inspector: self.inspector.with(filter), ..self },
             Action::SelectWorker(worker) => self.with_worker(worker),
             Action::NextWorker(direction) => self.with_next_worker(direction),
-            Action::Select(selection) => Self { selection, ..self },
+            Action::Select(selection) => self.with_selection(selection),
             Action::SetFork(fork) => Self { fork, ..self },
+            Action::Rival(event) => self.rival_event(event),
+            Action::Job(event) => self.job_event(event),
             Action::ShowSheet(sheet) => Self { sheet, ..self },
+            Action::ShowDrawer(drawer) => self.with_known(|known| known.drawer = drawer),
+            Action::PickHit(place) => self.picked(place),
+            Action::AskFacts(at_ns) => self.with_known(|known| known.ask_facts(at_ns)),
+            Action::TellFact(place) => self.with_known(|known| known.facts.place = place),
+            Action::LeaveInstant(back) => self.with_known(|known| known.facts.from_end = back),
+            Action::Export(wanted) => self.exporting(wanted),
+            Action::NewVersion(new_version) => Self { new_version, ..self },
+            Action::Intake(step) => self.taken_in(step),
+            Action::ShowForm(form) => Self { form, ..self },
             Action::LeaveBoard => Self { slot: None, ..self },
             Action::SetTheme(theme) => Self { theme, ..self },
+            Action::ShowTour(shown) => Self { tour: shown.then_some(0), help: false, ..self },
+            Action::TourStep(forward) => self.with_tour_step(forward),
             Action::ShowHelp(help) => Self { help, ..self },
             Action::Notify(notice) => Self { notice: Some(notice), ..self },
             Action::Dismiss => self.dismissed(),
             Action::Worker(message) => self.told(message),
+            Action::RestartWorker => Self { worker_ready: false, ..self.started() },
             Action::WorkerDied(reason) => self.mourning(&reason),
         }
     }
 
-    fn edited(self, text: &str) -> Self {
+    pub(super) fn edited(self, text: &str) -> Self {
         if *self.draft.text == *text {
             return self;
         }
@@ -113,22 +164,26 @@ impl AppState {
             Some(case) => Origin::Gallery(case),
             None => Origin::Edited,
         };
-        Self { draft: Rc::new(Draft::new(text)), origin, notice: None, ..self }
+        Self { draft: Rc::new(Draft::new(text)), origin, opened: None, notice: None, ..self }
     }
 
     fn chosen(self, case: usize) -> Self {
         let Some(found) = gallery::CASES.get(case) else { return self };
         let draft = Rc::new(Draft::new(found.text));
-        Self { draft, origin: Origin::Gallery(case), notice: None, ..self }.started()
+        // A comparison is one of the scenario that it was made for.
+        Self { draft, origin: Origin::Gallery(case), notice: None, fork: None, ..self }.started()
     }
 
     pub(super) fn opened_link(self, hash: &str) -> Self {
         match edit::text_of(hash) {
-            Ok(text) if *text == *self.draft.text && self.run > 0 => self,
+            Ok(text) if *text == *self.draft.text && self.run > 0 => self.opened_view(View::of_hash(hash)),
             Ok(text) => {
                 let opened = self.edited(&text);
                 let origin = if opened.origin == Origin::Edited { Origin::Link } else { opened.origin };
-                Self { origin, notice: None, ..opened }.started()
+                let heavy = opened.draft.scenario.as_ref().is_some_and(|outline| outline.size.is_heavy());
+                let opened = Self { origin, notice: None, ..opened };
+                let opened = if heavy { opened.ready() } else { opened.started() };
+                opened.opened_view(View::of_hash(hash))
             }
             Err(error) => {
                 let text =
@@ -138,6 +193,13 @@ impl AppState {
                 Self { draft, origin: Origin::BrokenLink(0), notice, ..self }.started()
             }
         }
+    }
+
+    /// The run of a link waits for a word of the user's.
+    fn ready(self) -> Self {
+        let playback = Playback { pace: self.playback.pace, ..Playback::default() };
+        let inspector = Inspector::default();
+        Self { phase: Phase::Ready, playback, board: None, slot: None, selection: None, inspector, ..self }
     }
 
     /// A new run of the text, if it is valid.
@@ -150,7 +212,11 @@ impl AppState {
             if fresh { Playback { pace: self.playback.pace, ..Playback::default() } } else { self.playback };
         let filter = if fresh { TxnFilter::default() } else { self.inspector.filter };
         let selection = self.selection.filter(|_| !fresh);
+        // What a link says waits with its run; any other run goes its own way.
+        let opened = self.opened.filter(|_| self.phase == Phase::Ready);
         Self {
+            opened,
+            export: None,
             run: self.run + 1,
             run_text: Rc::clone(&self.draft.text),
             phase: Phase::Running { finished: 0, total: 0, now_ns: 0.0, cancelling: false },
@@ -159,6 +225,8 @@ impl AppState {
             slot: None,
             inspector: Inspector::default().with(filter),
             selection,
+            known: self.known.anew(),
+            picked: None,
             ..self
         }
     }
@@ -172,6 +240,16 @@ impl AppState {
         }
     }
 
+    fn seed_typed(self, typed: &str) -> Self {
+        match typed.trim().parse() {
+            Ok(seed) => self.reseeded(seed),
+            Err(_) => {
+                let text = "A seed is a whole number, such as 42; this one was not taken.".to_owned();
+                Self { notice: Some(Notice { text, trouble: true }), ..self }
+            }
+        }
+    }
+
     fn reseeded(self, seed: u64) -> Self {
         match self.draft.with_seed(seed) {
             Ok(text) => self.edited(&text).started(),
@@ -179,12 +257,9 @@ impl AppState {
         }
     }
 
-    fn moved(self, how: impl FnOnce(Playback, f64) -> Playback) -> Self {
-        match self.ended() {
-            Some(ended) => {
-                let playback = how(self.playback, ended.result.end_ns);
-                Self { playback, ..self }
-            }
+    pub(super) fn moved(self, how: impl FnOnce(Playback, f64) -> Playback) -> Self {
+        match self.end_ns() {
+            Some(end_ns) => Self { playback: how(self.playback, end_ns), ..self },
             None => self,
         }
     }
@@ -211,15 +286,25 @@ impl AppState {
                 Self { phase: Phase::Refused(problems.into()), ..self }
             }
             FromWorker::Board { run, board } if run == self.run && board.worker == self.worker() => {
-                Self { board: Some(Rc::from(board)), ..self }
+                Self { board: Some(Rc::from(board)), ..self }.with_opened_worker()
             }
+            FromWorker::Exported { run, part } if run == self.run => self.exported(&part),
             FromWorker::Stepped { run, board } if run == self.run => {
                 let playback = Playback { cursor_ns: board.at_ns, playing: false, ..self.playback };
                 // Of another worker it is asked for again.
                 let board = if board.worker == self.worker() { Some(Rc::from(board)) } else { self.board };
                 Self { playback, board, ..self }
             }
+            FromWorker::Trace { trace, said } => self.told_of_trace(trace, said),
+            FromWorker::Told { run, at_ns, about, told } if run == self.run => {
+                self.told_of(&about, at_ns, told)
+            }
             FromWorker::Found { run, asked, found } if run == self.run => self.found(asked, *found),
+            FromWorker::Tracks { run, tracks } if run == self.run => self.with_tracks(*tracks),
+            FromWorker::Hits { run, query, hits } if run == self.run => self.answered(query, *hits),
+            FromWorker::Facts { run, asked_ns, instant } if run == self.run => {
+                self.with_facts(asked_ns, *instant)
+            }
             FromWorker::Occupancy { run, worker, occupancy }
                 if (run, worker) == (self.run, self.worker()) =>
             {
@@ -233,29 +318,20 @@ impl AppState {
     }
 
     fn ended_with(self, result: RunResult) -> Self {
-        let report = match ReportView::read(&result.report) {
-            Ok(report) => report,
-            Err(error) => {
-                let problem = ProblemView {
-                    found: error,
-                    expected: "the report of this version".to_owned(),
-                    mend: "reload the page, so that page and worker are of the same version".to_owned(),
-                    ..ProblemView::default()
-                };
-                return Self { phase: Phase::Refused(Rc::from([problem])), ..self };
-            }
-        };
+        let phase = Phase::of_result(result);
+        let Phase::Ended(ended) = &phase else { return Self { phase, ..self } };
+        let Ended { result, report } = &**ended;
         let playback = match report.outcome {
             // What is stuck, or was stopped, is of interest where it stopped.
             Outcome::DeadEnd | Outcome::Cancelled => self.playback.paused_at(result.end_ns, result.end_ns),
             Outcome::Finished if self.still && self.playback.cursor_ns == 0.0 => {
-                self.playback.paused_at(busiest_ns(&result), result.end_ns)
+                self.playback.paused_at(busiest_ns(result), result.end_ns)
             }
             Outcome::Finished => {
                 Playback { cursor_ns: self.playback.cursor_ns.min(result.end_ns), ..self.playback }
             }
         };
-        Self { playback, phase: Phase::Ended(Rc::new(Ended { result, report })), ..self }
+        Self { playback, phase, ..self }.arrived()
     }
 
     fn mourning(self, reason: &str) -> Self {
@@ -263,7 +339,13 @@ impl AppState {
             "The simulator stopped unexpectedly ({reason}). It was started again; the scenario is unchanged. \
              Please report the scenario's link."
         );
-        Self { worker_ready: false, phase: Phase::Idle, notice: Some(Notice { text, trouble: true }), ..self }
+        Self {
+            worker_ready: false,
+            phase: Phase::Idle,
+            export: None,
+            notice: Some(Notice { text, trouble: true }),
+            ..self
+        }
     }
 }
 

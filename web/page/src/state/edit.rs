@@ -3,8 +3,10 @@
 use std::rc::Rc;
 
 use tierscope_scenario::link::{self, LinkError};
-use tierscope_scenario::{Problem, Scenario};
+use tierscope_scenario::{Problem, Scenario, import};
 use tierscope_worker::protocol::ProblemView;
+
+use super::size::Size;
 
 /// A text and what the parser says of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +32,23 @@ pub struct Outline {
     pub timing: &'static str,
     /// The defaults that matter.
     pub defaults: Vec<String>,
+    /// How large it is.
+    pub size: Size,
+    /// Bytes of a block.
+    pub block_bytes: u64,
+    /// Blocks of G1 to G4; 0 for a tier that is not there.
+    pub capacities: [u32; 4],
+    /// The trace that it replays.
+    pub trace: Option<Wanted>,
+}
+
+/// A trace that a scenario names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Its name, without folders.
+    pub file: Rc<str>,
+    /// Its requests, where the text tells them.
+    pub requests: Option<u32>,
 }
 
 impl Draft {
@@ -37,7 +56,10 @@ impl Draft {
     pub fn new(text: &str) -> Self {
         let text = Rc::from(text);
         match tierscope_scenario::parse_any(&text) {
-            Ok(scenario) => Self { text, scenario: Some(Rc::new(outline(scenario))), problems: Rc::from([]) },
+            Ok(scenario) => {
+                let outline = outline(scenario, &text);
+                Self { text, scenario: Some(Rc::new(outline)), problems: Rc::from([]) }
+            }
             Err(problems) => {
                 Self { text, scenario: None, problems: problems.iter().map(problem_view).collect() }
             }
@@ -50,7 +72,20 @@ impl Draft {
     }
 }
 
-fn outline(scenario: Scenario) -> Outline {
+fn outline(scenario: Scenario, text: &str) -> Outline {
+    let size = Size::of(&scenario);
+    let trace = scenario.trace_path().map(|path| Wanted {
+        file: Rc::from(path.rsplit(['/', '\\']).next().unwrap_or(path)),
+        requests: import::noted_requests(text),
+    });
+    let below = scenario.engine.tiers.as_ref();
+    let blocks = |tier: Option<u32>| tier.unwrap_or(0);
+    let capacities = [
+        scenario.engine.g1_blocks,
+        blocks(below.map(|below| below.g2.blocks)),
+        blocks(below.and_then(|below| below.g3.as_ref()).map(|tier| tier.blocks)),
+        blocks(below.and_then(|below| below.g4.as_ref()).map(|tier| tier.blocks)),
+    ];
     let title = if scenario.title.is_empty() { "Untitled scenario".to_owned() } else { scenario.title };
     Outline {
         title,
@@ -58,10 +93,14 @@ fn outline(scenario: Scenario) -> Outline {
         seed: scenario.seed,
         timing: scenario.timing.name(),
         defaults: scenario.defaults,
+        size,
+        block_bytes: scenario.kv_bytes_per_block,
+        capacities,
+        trace,
     }
 }
 
-fn problem_view(problem: &Problem) -> ProblemView {
+pub(crate) fn problem_view(problem: &Problem) -> ProblemView {
     ProblemView {
         line: problem.line,
         column: problem.column,
@@ -77,7 +116,7 @@ pub fn is_blank(hash: &str) -> bool {
     hash.trim_start_matches('#').is_empty()
 }
 
-/// The address part of a text: `#v1.…`.
+/// The address part of a text: `#v2.…`.
 pub fn hash_of(text: &str) -> String {
     format!("#{}", link::encode(text))
 }

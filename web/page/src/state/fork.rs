@@ -30,7 +30,9 @@ impl FromStr for Fork {
 
     fn from_str(word: &str) -> Result<Self, ()> {
         let (at_ns, changes) = match word.split_once('~') {
-            Some((at, changes)) => (Some(at.parse::<u64>().map_err(|_| ())? as f64), changes),
+            Some((at, changes)) => {
+                (Some(at.parse::<u64>().ok().filter(|&ns| ns < 1 << 53).ok_or(())? as f64), changes)
+            }
             None => (None, word),
         };
         let changes: Vec<String> = changes.split(';').map(str::to_owned).collect();
@@ -54,7 +56,9 @@ mod tests {
 
     #[test]
     fn other_words_are_refused() {
-        for word in ["", "~", "1~", "x~a=1", "-1~a=1", "a", "a=1;;b=2", &"a=1;".repeat(17)] {
+        for word in
+            ["", "~", "1~", "x~a=1", "-1~a=1", "a", "a=1;;b=2", "9007199254740992~a=1", &"a=1;".repeat(17)]
+        {
             assert_eq!(word.parse::<Fork>(), Err(()), "{word}");
         }
     }

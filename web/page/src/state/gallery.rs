@@ -46,4 +46,5 @@ pub const CASES: &[Case] = cases! {
     "coding-agents-mended" "Coding agents: past the cliff"
     "two-directions" "One link, two directions"
     "two-directions-mended" "One link, two directions, mended: store what was found again"
+    "four-workers" "Four workers: two compute prompts, two answer"
 };

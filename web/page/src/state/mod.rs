@@ -2,19 +2,36 @@
 
 pub mod action;
 pub mod between;
+pub mod differences;
+pub mod duel;
 pub mod edit;
 pub mod fork;
+pub mod form;
 pub mod format;
 pub mod gallery;
+pub mod glossary;
 pub mod inspector;
+pub mod intake;
+pub mod jobs;
+pub mod knobs;
+pub mod known;
 pub mod moves;
+pub mod picked;
 pub mod play;
 pub mod report;
+pub mod rival;
+pub mod scene;
 pub mod selection;
 pub mod sentence;
+pub mod share;
 pub mod sheet;
+pub mod size;
+pub mod sweep;
 #[cfg(test)]
 mod tests;
+pub mod tour;
+pub mod track_words;
+pub mod view;
 pub mod workers;
 
 use std::rc::Rc;
@@ -25,10 +42,16 @@ pub use action::Action;
 use edit::Draft;
 use fork::Fork;
 use inspector::Inspector;
+use intake::Intake;
+use jobs::Jobs;
+use known::Known;
 use play::Playback;
 use report::ReportView;
+use rival::Rival;
 use selection::Selection;
+use share::Export;
 use sheet::Sheet;
+use view::View;
 
 /// Everything that the page shows follows from this.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,12 +76,34 @@ pub struct AppState {
     pub slot: Option<Rc<SlotView>>,
     /// The transaction that is shown, and which ones are looked at.
     pub inspector: Inspector,
+    /// What the worker has told besides.
+    pub known: Known,
     /// What the user has picked out.
     pub selection: Option<Selection>,
+    /// What somebody brings: pasted, dropped, a trace.
+    pub intake: Intake,
+    /// Whether the scenario is shown as a form.
+    pub form: bool,
+    /// What the worker told of it.
+    pub picked: Option<picked::Picked>,
     /// The run that this one is compared with.
     pub fork: Option<Fork>,
+    /// That run.
+    pub rival: Rival,
+    /// What a pool of workers does, and what came of it.
+    pub jobs: Jobs,
     /// The sheet that is seen at the right.
     pub sheet: Sheet,
+    /// What the link that was opened says besides the scenario, until it is shown.
+    pub opened: Option<Box<View>>,
+    /// What is being written for the user to keep.
+    pub export: Option<Export>,
+    /// Whether the page is part of another one: the board and the timeline alone.
+    pub embedded: bool,
+    /// Whether the host has another version of the page by now.
+    pub new_version: bool,
+    /// The step of the first five minutes that is shown.
+    pub tour: Option<usize>,
     /// A message across the page.
     pub notice: Option<Notice>,
     /// Light, dark, or as the system says.
@@ -87,12 +132,29 @@ pub enum Origin {
 pub enum Phase {
     /// Nothing was run yet, or the scenario was refused.
     Idle,
+    /// A link was opened whose run is heavy: it begins when the user says so.
+    Ready,
     /// Under way.
     Running { finished: u32, total: u32, now_ns: f64, cancelling: bool },
     /// Ended: finished, stuck, or cancelled.
     Ended(Rc<Ended>),
     /// The worker refused the scenario.
     Refused(Rc<[ProblemView]>),
+}
+
+impl Phase {
+    /// After the end of a run.
+    fn of_result(result: RunResult) -> Self {
+        match ReportView::read(&result.report) {
+            Ok(report) => Self::Ended(Rc::new(Ended { result, report })),
+            Err(error) => Self::Refused(Rc::from([ProblemView {
+                found: error,
+                expected: "the report of this version".to_owned(),
+                mend: "reload the page, so that page and worker are of the same version".to_owned(),
+                ..ProblemView::default()
+            }])),
+        }
+    }
 }
 
 /// What came of a run.
@@ -170,9 +232,20 @@ impl AppState {
             board: None,
             slot: None,
             inspector: Inspector::default(),
+            known: Known::default(),
             selection: None,
+            intake: Intake::default(),
+            form: false,
+            picked: None,
             fork: None,
+            rival: Rival::default(),
+            jobs: Jobs::default(),
             sheet: Sheet::default(),
+            opened: None,
+            export: None,
+            embedded: false,
+            new_version: false,
+            tour: None,
             notice: None,
             theme,
             help: false,

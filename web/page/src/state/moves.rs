@@ -109,14 +109,14 @@ pub fn bytes(bytes: f64) -> String {
     format!("{value:.digits$} {}", units[unit])
 }
 
-/// How much of a lane's link is in use: `62 % of its link, 15.4 GB/s`.
-pub fn link_use(lane: &LaneView) -> String {
+/// How much of a lane's link is in use, and of what: `62 %`, ` of 24.8 GB/s`.
+pub fn link_use(lane: &LaneView) -> (String, String) {
     match lane.rate {
         Some(rate) if rate.bytes_per_s > 0.0 => {
-            format!("{:.0} % of its link, {}/s", rate.share * 100.0, bytes(rate.bytes_per_s))
+            (format!("{:.0} %", rate.share * 100.0), format!(" of {}/s", bytes(lane.limit_bytes_per_s)))
         }
-        Some(_) => "idle".to_owned(),
-        None => "busy".to_owned(),
+        Some(_) => ("idle".to_owned(), String::new()),
+        None => ("busy".to_owned(), String::new()),
     }
 }
 
@@ -198,9 +198,10 @@ mod tests {
             moving_blocks: 4,
             moved_bytes: 0.0,
             busy_ns: 0.0,
+            limit_bytes_per_s: 24.8e9,
             rate: Some(LinkUse { bytes_per_s: 15.4e9, share: 0.62 }),
         };
-        assert_eq!(link_use(&lane), "62 % of its link, 15.4 GB/s");
-        assert_eq!(link_use(&LaneView { rate: None, ..lane }), "busy");
+        assert_eq!(link_use(&lane), ("62 %".to_owned(), " of 24.8 GB/s".to_owned()));
+        assert_eq!(link_use(&LaneView { rate: None, ..lane }).0, "busy");
     }
 }

@@ -7,46 +7,61 @@ pub struct Playback {
     pub cursor_ns: f64,
     /// Whether it moves by itself.
     pub playing: bool,
-    /// How long the whole run takes on the screen.
+    /// How fast.
     pub pace: Pace,
 }
 
 impl Default for Playback {
     fn default() -> Self {
-        Self { cursor_ns: 0.0, playing: false, pace: Pace::S15 }
+        Self { cursor_ns: 0.0, playing: false, pace: Pace::Fit }
     }
 }
 
-/// How long the whole run takes on the screen.
+/// How fast the run plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// 5 seconds.
-    S5,
-    /// 15 seconds.
-    S15,
-    /// A minute.
-    S60,
-    /// Five minutes.
-    S300,
+    /// The whole run in [`FIT_S`] seconds.
+    Fit,
+    /// So many tenths of simulated time in real time.
+    Tenths(u16),
 }
 
-impl Pace {
-    /// All, quickest first.
-    pub const ALL: [Self; 4] = [Self::S5, Self::S15, Self::S60, Self::S300];
+/// Seconds that a run takes at the pace that fits it.
+pub const FIT_S: f64 = 15.0;
 
-    /// Seconds for the whole run.
-    pub fn seconds(self) -> u32 {
+impl Pace {
+    /// All, the one that fits first, then the slowest first.
+    pub const ALL: [Self; 9] = [
+        Self::Fit,
+        Self::Tenths(1),
+        Self::Tenths(5),
+        Self::Tenths(10),
+        Self::Tenths(20),
+        Self::Tenths(50),
+        Self::Tenths(100),
+        Self::Tenths(1_000),
+        Self::Tenths(10_000),
+    ];
+
+    /// Its word: `fit`, `0.5×`, `100×`.
+    pub fn word(self) -> String {
         match self {
-            Self::S5 => 5,
-            Self::S15 => 15,
-            Self::S60 => 60,
-            Self::S300 => 300,
+            Self::Fit => "fit".to_owned(),
+            Self::Tenths(tenths) => format!("{}×", f64::from(tenths) / 10.0),
         }
     }
 
-    /// The pace of so many seconds.
-    pub fn of_seconds(seconds: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|pace| pace.seconds().to_string() == seconds)
+    /// The pace of a word.
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|pace| pace.word() == word)
+    }
+
+    /// Simulated time that passes in a stretch of real time, in nanoseconds.
+    fn passes_ns(self, real_ms: f64, end_ns: f64) -> f64 {
+        match self {
+            Self::Fit => real_ms / (1e3 * FIT_S) * end_ns,
+            Self::Tenths(tenths) => real_ms * 1e6 * f64::from(tenths) / 10.0,
+        }
     }
 }
 
@@ -59,8 +74,8 @@ impl Playback {
         if !self.playing {
             return self;
         }
-        let share = frame_ms.clamp(0.0, FRAME_MS) / (1e3 * f64::from(self.pace.seconds()));
-        let cursor_ns = (self.cursor_ns + share * end_ns).min(end_ns);
+        let passed = self.pace.passes_ns(frame_ms.clamp(0.0, FRAME_MS), end_ns);
+        let cursor_ns = (self.cursor_ns + passed).min(end_ns);
         Self { cursor_ns, playing: cursor_ns < end_ns, ..self }
     }
 
@@ -92,6 +107,24 @@ mod tests {
         assert_eq!(playback.cursor_ns, 1e9);
         assert!((300..=301).contains(&frames), "15 s at 20 frames a second, not {frames}");
         assert_eq!(playback.toggled(1e9).cursor_ns, 0.0);
+    }
+
+    #[test]
+    fn a_pace_is_simulated_time_in_real_time() {
+        let after_a_second = |pace| {
+            let mut playback = Playback { pace, ..Playback::default() }.toggled(1e15);
+            for _ in 0..20 {
+                playback = playback.ticked(50.0, 1e15);
+            }
+            playback.cursor_ns
+        };
+        assert_eq!(
+            Pace::ALL[1..].iter().map(|&pace| after_a_second(pace) / 1e9).collect::<Vec<_>>(),
+            [0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0, 1_000.0]
+        );
+        assert!(Pace::ALL.into_iter().all(|pace| Pace::of_word(&pace.word()) == Some(pace)));
+        assert_eq!([Pace::Tenths(1).word(), Pace::Tenths(10).word()], ["0.1×", "1×"]);
+        assert_eq!(Pace::of_word("7×"), None);
     }
 
     #[test]

@@ -24,6 +24,21 @@ pub struct ReportView {
     pub tiers: BTreeMap<String, Tier>,
     pub lanes: BTreeMap<String, Lane>,
     pub loads: Option<Loads>,
+    pub workers: Vec<WorkerCounts>,
+}
+
+/// What one of several workers did.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct WorkerCounts {
+    pub worker: u32,
+    pub role: String,
+    pub state: String,
+    pub routed: u64,
+    pub finished: u64,
+    pub busy_share: f64,
+    pub preemptions: u64,
+    pub hit_ratio: f64,
 }
 
 /// A tier's blocks; G1 has no number of resident ones.
@@ -117,6 +132,7 @@ pub struct Tokens {
 pub struct Latency {
     pub ttft_ns: Summary,
     pub itl_ns: Summary,
+    pub tpot_ns: Summary,
     pub e2e_ns: Summary,
 }
 
@@ -173,6 +189,11 @@ impl ByTier {
 }
 
 impl ReportView {
+    /// Whether the run went to its end: a cancelled one has a digest of where it was stopped.
+    pub fn is_whole(&self) -> bool {
+        self.outcome != Outcome::Cancelled
+    }
+
     /// Reads a report; the parser's words when it is none.
     pub fn read(json: &str) -> Result<Self, String> {
         serde_json::from_str(json).map_err(|error| error.to_string())

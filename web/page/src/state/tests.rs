@@ -1,3 +1,5 @@
+mod links;
+
 use std::rc::Rc;
 
 use tierscope_worker::protocol::{
@@ -20,6 +22,8 @@ fn result(outcome: &str, end_ns: f64) -> RunResult {
         occupancy: Vec::new(),
         below: Vec::new(),
         latency: Vec::new(),
+        hits: Vec::new(),
+        verdicts: Vec::new(),
         wall_ms: 1.0,
     }
 }
@@ -31,6 +35,11 @@ fn board(at_ns: f64) -> Board {
 fn finished(state: AppState) -> AppState {
     let run = state.run;
     state.after(Action::Worker(FromWorker::Done { run, result: result("finished", 1e9) }))
+}
+
+/// The first case, run to its end.
+pub(super) fn finished_first() -> AppState {
+    finished(opening(""))
 }
 
 #[test]

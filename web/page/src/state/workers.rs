@@ -78,6 +78,23 @@ pub fn name(number: usize, worker: WorkerView) -> String {
     format!("worker {number}{role}, {}", state(worker.state))
 }
 
+/// A worker as a sentence: what it does and how busy it is.
+pub fn sentence(worker: WorkerView, running_max: u32) -> String {
+    let does = match worker.role {
+        WorkerRole::Whole => "Computes prompts and answers",
+        WorkerRole::Prefill => "Computes prompts, and hands them on",
+        WorkerRole::Decode => "Answers prompts that were computed elsewhere",
+    };
+    let there = match worker.state {
+        WorkerState::Ready => String::new(),
+        other => format!(" It is {}.", state(other)),
+    };
+    format!(
+        "{does}: {} of {} in its batch, {} in its line.{there}",
+        worker.running, running_max, worker.waiting
+    )
+}
+
 /// How many are in which state: `4 workers: 3 ready, 1 lost`.
 pub fn summary(workers: &[WorkerView]) -> String {
     let states = [
@@ -98,15 +115,21 @@ pub fn summary(workers: &[WorkerView]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tierscope_worker::protocol::Totals;
+
     use super::*;
 
     #[test]
     fn workers_are_told_in_words() {
-        let worker = |role, state| WorkerView { role, state };
+        let worker = |role, state| WorkerView { role, state, running: 1, waiting: 2, g1: Totals::default() };
         let prefill = worker(WorkerRole::Prefill, WorkerState::Ready);
         let decode = worker(WorkerRole::Decode, WorkerState::Lost);
         assert_eq!(name(0, prefill), "worker 0 (prefill), ready");
         assert_eq!(name(3, worker(WorkerRole::Whole, WorkerState::Draining)), "worker 3, draining");
+        assert_eq!(
+            sentence(decode, 8),
+            "Answers prompts that were computed elsewhere: 1 of 8 in its batch, 2 in its line. It is lost."
+        );
         assert_eq!(summary(&[prefill, prefill, decode]), "3 workers: 2 ready, 1 lost");
     }
 }

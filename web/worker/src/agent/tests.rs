@@ -1,4 +1,8 @@
+mod asked;
+mod exports;
 mod several;
+mod told;
+mod traces;
 
 use std::cell::Cell;
 
@@ -147,11 +151,28 @@ fn a_block_tells_its_owners() {
     let mut agent = Agent::default();
     let end = done(&run(&mut agent, 1, SCENARIO)).end_ns;
     let owned = (0..32).any(|slot| {
-        let said = agent.hear(ToWorker::Inspect { run: 1, worker: 0, at_ns: end / 2.0, slot });
+        let said = agent.hear(ToWorker::Inspect {
+            run: 1,
+            worker: 0,
+            at_ns: end / 2.0,
+            tier: TierName::G1,
+            slot,
+            among: 1,
+        });
         matches!(&said[..], [FromWorker::Slot { slot, .. }] if !slot.owners.is_empty())
     });
     assert!(owned, "somebody holds a block in the middle of the run");
-    assert_eq!(agent.hear(ToWorker::Inspect { run: 1, worker: 0, at_ns: 0.0, slot: 32 }), []);
+    assert_eq!(
+        agent.hear(ToWorker::Inspect {
+            run: 1,
+            worker: 0,
+            at_ns: 0.0,
+            tier: TierName::G1,
+            slot: 32,
+            among: 1
+        }),
+        []
+    );
     assert_eq!(agent.hear(ToWorker::Seek { run: 9, worker: 0, at_ns: 0.0 }), []);
 }
 
@@ -285,7 +306,10 @@ fn a_block_tells_where_else_it_is() {
     let end = done(&run(&mut agent, 1, FOUR_TIERS)).end_ns;
     let mut seen = std::collections::BTreeSet::new();
     for slot in 0..24 {
-        match agent.hear(ToWorker::Inspect { run: 1, worker: 0, at_ns: end, slot }).pop() {
+        match agent
+            .hear(ToWorker::Inspect { run: 1, worker: 0, at_ns: end, tier: TierName::G1, slot, among: 1 })
+            .pop()
+        {
             Some(FromWorker::Slot { slot, .. }) => seen.extend(slot.also_in),
             other => panic!("expected a slot, got {other:?}"),
         }
@@ -356,5 +380,27 @@ fn every_transaction_has_details_that_agree_with_the_index() {
         }
         let counts = found(&mut agent, Way::AtCursor, 1e300, None, OutcomeFilter::All).counts;
         assert_eq!((seen, counts[1] + counts[2] + counts[3]), (counts[0], counts[0]));
+    }
+}
+
+#[test]
+fn what_rests_is_sampled_too_so_that_the_timeline_agrees_with_the_board() {
+    let mut agent = Agent::default();
+    let said = run(&mut agent, 1, include_str!("../../../gallery/disk-hit.toml"));
+    let result = said.into_iter().find_map(|said| match said {
+        FromWorker::Done { result, .. } => Some(result),
+        _ => None,
+    });
+    let samples = result.expect("it ends").occupancy;
+    for at_s in [12.7, 23.5, 33.9, 58.7] {
+        let at_ns = at_s * 1e9;
+        let sample = samples.iter().rev().find(|sample| sample.at_ns <= at_ns).expect("a sample");
+        let board = match agent.hear(ToWorker::Seek { run: 1, worker: 0, at_ns }).pop() {
+            Some(FromWorker::Board { board, .. }) => *board,
+            other => panic!("expected a board, got {other:?}"),
+        };
+        let active = board.totals.active + board.totals.shared;
+        let told = (sample.running, sample.waiting, sample.active, sample.cached);
+        assert_eq!(told, (board.running, board.waiting, active, board.totals.cached), "at {at_s} s");
     }
 }

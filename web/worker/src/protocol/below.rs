@@ -72,6 +72,8 @@ pub struct LaneView {
     pub moved_bytes: f64,
     /// Time during which something crossed it so far.
     pub busy_ns: f64,
+    /// What its link carries in this direction when the other is idle, in bytes per second.
+    pub limit_bytes_per_s: f64,
     /// What the copies under way carry, each by its own mean; `None` while that is not known.
     pub rate: Option<LinkUse>,
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Totals;
+
 /// One of several workers at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerView {
@@ -9,6 +11,12 @@ pub struct WorkerView {
     pub role: WorkerRole,
     /// Whether it is there.
     pub state: WorkerState,
+    /// Requests in its batch.
+    pub running: u32,
+    /// Requests in its line.
+    pub waiting: u32,
+    /// Blocks of its G1 by state; shared ones are counted among the active.
+    pub g1: Totals,
 }
 
 /// What a worker does.

@@ -2,7 +2,9 @@
 
 use yew::prelude::*;
 
+use crate::part::term::Term;
 use crate::state::format::{count, percent, time};
+use crate::state::glossary::word;
 use crate::state::moves::bytes;
 use crate::state::report::{Lane, Loads, ReportView, Tier};
 
@@ -30,7 +32,13 @@ fn tiers(report: &ReportView) -> Html {
         let resident = tier.resident_max.map_or("–".to_owned(), |blocks| count(blocks.into()));
         html! {
             <tr data-tier={key.clone()}>
-                <th scope="row">{ key.to_uppercase() }</th>
+                <th scope="row">
+                    if let Some(word) = word(key) {
+                        <Term word={word.key} place="tiers" />
+                    } else {
+                        { key.to_uppercase() }
+                    }
+                </th>
                 <td>{ count(tier.capacity_blocks.into()) }</td>
                 <td>{ resident }</td>
                 <td>{ count(tier.stored) }</td>

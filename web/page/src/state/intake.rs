@@ -1,0 +1,315 @@
+//! What somebody brings to the page: a pasted text, a dropped file, a trace; and what it was taken for.
+
+mod seen;
+mod words;
+
+use std::rc::Rc;
+
+use tierscope_scenario::TraceFormat;
+use tierscope_scenario::import::{self, FoundTrace, Imported};
+use tierscope_worker::protocol::{ProblemView, TraceSaid};
+
+pub use words::{grouped, size, unfit_size};
+
+use super::edit::{self, Draft};
+use super::{AppState, Notice, Origin};
+
+/// Longest text that is taken from a file which is no trace.
+pub const TEXT_BYTES: f64 = 1_048_576.0;
+
+/// The import dialog and what lies in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Intake {
+    /// Whether the dialog is open.
+    pub open: bool,
+    /// Whether something is held over the page.
+    pub over: bool,
+    /// What was pasted or dropped as text.
+    pub text: Rc<str>,
+    /// Where it came from; empty for a pasted text.
+    pub name: Rc<str>,
+    /// What it was taken for.
+    pub seen: Option<Rc<Seen>>,
+    /// The trace that was handed over last.
+    pub trace: Option<Rc<TraceFile>>,
+    /// Number of that trace.
+    pub traces: u32,
+    /// Whether the trace takes the place of the present scenario's workload, or comes with defaults.
+    pub keep_scenario: bool,
+}
+
+/// What a text was taken for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Seen {
+    /// A scenario, ready to be used.
+    Scenario(Draft),
+    /// A scenario that was made of something else.
+    Made {
+        /// Of what.
+        source: &'static str,
+        /// The result.
+        imported: Imported,
+    },
+    /// It was recognized, and cannot be read.
+    Faulty {
+        /// What it was recognized as.
+        what: &'static str,
+        /// Why not.
+        problems: Vec<ProblemView>,
+    },
+    /// It was not recognized.
+    Unknown(String),
+}
+
+/// A trace file on its way, or there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceFile {
+    /// Its name.
+    pub name: Rc<str>,
+    /// Its length.
+    pub bytes: f64,
+    /// How far it is.
+    pub phase: TracePhase,
+}
+
+/// How far a trace is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TracePhase {
+    /// So many bytes are in the worker.
+    Reading(f64),
+    /// All are there, and are read.
+    Checking,
+    /// It can be replayed.
+    Ready(FoundTrace),
+    /// It cannot be read.
+    Refused(Vec<ProblemView>),
+    /// It is not wanted any more.
+    Cancelled,
+}
+
+/// What can happen to all this.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// The dialog opens.
+    Open,
+    /// The dialog closes.
+    Close,
+    /// Something is held over the page, or no longer.
+    Over(bool),
+    /// A text was pasted, or read from a file of that name.
+    Text { name: String, text: String },
+    /// A file cannot be taken; why, in words.
+    Unfit { name: String, why: String },
+    /// What was seen becomes the scenario.
+    Use,
+    /// A trace is about to be handed over.
+    Trace { name: String, bytes: f64 },
+    /// All its bytes are in the worker.
+    Sent,
+    /// The trace is not wanted.
+    CancelTrace,
+    /// The present scenario's engine and tiers stay, or defaults are taken.
+    KeepScenario(bool),
+    /// The trace becomes the workload.
+    Replay,
+}
+
+impl TraceFile {
+    /// Share that is done, of reading.
+    pub fn share(&self) -> f64 {
+        match self.phase {
+            TracePhase::Reading(bytes) => (bytes / self.bytes.max(1.0)).clamp(0.0, 1.0),
+            _ => 1.0,
+        }
+    }
+
+    /// Whether it is on its way.
+    pub fn is_coming(&self) -> bool {
+        matches!(self.phase, TracePhase::Reading(_) | TracePhase::Checking)
+    }
+
+    /// One line that says how far it is.
+    pub fn sentence(&self) -> String {
+        match &self.phase {
+            TracePhase::Reading(bytes) => {
+                format!("Reading {}: {} of {}.", self.name, size(*bytes), size(self.bytes))
+            }
+            TracePhase::Checking => format!("Checking {} ({}).", self.name, size(self.bytes)),
+            TracePhase::Ready(found) => {
+                format!(
+                    "{}: a {} trace of {} requests.",
+                    self.name,
+                    words::format(found.format),
+                    grouped(found.requests)
+                )
+            }
+            TracePhase::Refused(_) => format!("{} cannot be replayed.", self.name),
+            TracePhase::Cancelled => format!("{}: cancelled; nothing was kept.", self.name),
+        }
+    }
+}
+
+impl AppState {
+    /// The state after a step.
+    pub(super) fn taken_in(self, step: Step) -> Self {
+        match step {
+            Step::Open => self.with_intake(|intake| intake.open = true),
+            Step::Close => self.with_intake(|intake| intake.open = false),
+            Step::Over(over) => self.with_intake(|intake| intake.over = over),
+            Step::Text { name, text } => {
+                let blank = text.is_empty() && name.is_empty();
+                let seen = (!blank).then(|| Rc::new(Seen::of(&text, &name, &self.draft.text)));
+                self.with_intake(|intake| {
+                    (intake.open, intake.over) = (true, false);
+                    (intake.text, intake.name, intake.seen) = (text.into(), name.into(), seen);
+                })
+            }
+            Step::Unfit { name, why } => self.with_intake(|intake| {
+                (intake.open, intake.over) = (true, false);
+                (intake.text, intake.name) = ("".into(), name.into());
+                intake.seen = Some(Rc::new(Seen::Unknown(why)));
+            }),
+            Step::Use => self.using(),
+            Step::Trace { name, bytes } => self.with_trace(name, bytes),
+            Step::Sent => self.in_phase(TracePhase::Checking),
+            Step::CancelTrace => self.in_phase(TracePhase::Cancelled),
+            Step::KeepScenario(keep) => self.with_intake(|intake| intake.keep_scenario = keep),
+            Step::Replay => self.replaying(),
+        }
+    }
+
+    fn with_intake(mut self, change: impl FnOnce(&mut Intake)) -> Self {
+        change(&mut self.intake);
+        self
+    }
+
+    fn using(self) -> Self {
+        let Some(text) = self.intake.seen.as_ref().and_then(|seen| seen.scenario()).map(str::to_owned) else {
+            return self;
+        };
+        let next = self.with_intake(|intake| *intake = Intake { seen: None, open: false, ..intake.clone() });
+        next.brought(&text)
+    }
+
+    fn with_trace(self, name: String, bytes: f64) -> Self {
+        // Who replays a trace already, or came with a scenario of their own, means to keep it.
+        let own = !matches!(self.origin, Origin::Gallery(_) | Origin::BrokenLink(_))
+            && self.draft.scenario.is_some();
+        let file = TraceFile { name: name.into(), bytes, phase: TracePhase::Reading(0.0) };
+        let named = self.wanted_trace().is_some_and(|wanted| *wanted.file == *file.name);
+        self.with_intake(|intake| {
+            (intake.open, intake.over) = (!named, false);
+            intake.keep_scenario = own;
+            intake.seen = None;
+            intake.traces += 1;
+            intake.trace = Some(Rc::new(file));
+        })
+    }
+
+    fn in_phase(self, phase: TracePhase) -> Self {
+        let coming = self.intake.trace.as_ref().filter(|trace| trace.is_coming());
+        let Some(trace) = coming.map(|trace| TraceFile { phase, ..(**trace).clone() }) else { return self };
+        self.with_intake(|intake| intake.trace = Some(Rc::new(trace)))
+    }
+
+    /// The worker spoke of a trace.
+    pub(super) fn told_of_trace(self, trace: u32, said: TraceSaid) -> Self {
+        if trace != self.intake.traces {
+            return self;
+        }
+        match said {
+            TraceSaid::Heard { bytes } => {
+                let reading = matches!(
+                    self.intake.trace.as_ref().map(|trace| &trace.phase),
+                    Some(TracePhase::Reading(_))
+                );
+                if reading { self.in_phase(TracePhase::Reading(bytes)) } else { self }
+            }
+            TraceSaid::Refused { problems } => {
+                self.in_phase(TracePhase::Refused(problems)).with_intake(|intake| intake.open = true)
+            }
+            TraceSaid::Kept { format, requests, block_tokens } => self.kept(&format, requests, block_tokens),
+        }
+    }
+
+    fn kept(self, format: &str, requests: u32, block_tokens: Option<u32>) -> Self {
+        let Some(trace) = self.intake.trace.clone() else { return self };
+        let format = TraceFormat::WORDS.iter().find(|(word, _)| *word == format).map(|(_, format)| *format);
+        let found = FoundTrace {
+            file: trace.name.to_string(),
+            format: format.unwrap_or(TraceFormat::Mooncake),
+            block_tokens,
+            requests,
+        };
+        let was_wanted = self.wanted_trace().is_some_and(|wanted| *wanted.file == *trace.name);
+        let next = self.in_phase(TracePhase::Ready(found));
+        // A scenario that named the file has waited for it.
+        if was_wanted && !next.intake.open { next.started() } else { next }
+    }
+
+    fn replaying(self) -> Self {
+        let Some(TracePhase::Ready(found)) = self.intake.trace.as_ref().map(|trace| trace.phase.clone())
+        else {
+            return self;
+        };
+        let text = if self.intake.keep_scenario {
+            match import::replay(&self.draft.text, &found) {
+                Ok((text, _)) => text,
+                Err(problems) => {
+                    let first = problems.first().map_or(String::new(), ToString::to_string);
+                    let text = format!("The present scenario cannot take the trace: {first}");
+                    return Self { notice: Some(Notice { text, trouble: true }), ..self };
+                }
+            }
+        } else {
+            import::bare_trace(&found)
+        };
+        self.with_intake(|intake| intake.open = false).brought(&text)
+    }
+
+    /// A run of what somebody brings. A comparison is one of the scenario that it was made for.
+    fn brought(self, text: &str) -> Self {
+        Self { fork: None, ..self.edited(text) }.started()
+    }
+
+    /// What replaying the trace on the present scenario would replace, in words.
+    pub fn replaced(&self) -> Vec<String> {
+        let Some(TracePhase::Ready(found)) = self.intake.trace.as_ref().map(|trace| &trace.phase) else {
+            return Vec::new();
+        };
+        match import::replay(&self.draft.text, found) {
+            Ok((_, notes)) => notes.into_iter().map(|note| note.words).collect(),
+            Err(problems) => problems
+                .first()
+                .map(|problem| format!("it cannot: found {}, expected {}", problem.found, problem.expected))
+                .into_iter()
+                .collect(),
+        }
+    }
+
+    /// The file that the scenario names and that is not here.
+    pub fn wanted_trace(&self) -> Option<&edit::Wanted> {
+        let wanted = self.draft.scenario.as_ref()?.trace.as_ref()?;
+        let trace = self.intake.trace.as_ref();
+        let there = trace
+            .is_some_and(|trace| *trace.name == *wanted.file && matches!(trace.phase, TracePhase::Ready(_)));
+        (!there).then_some(wanted)
+    }
+
+    /// The number of the trace that can be replayed.
+    pub fn kept_trace(&self) -> Option<u32> {
+        let trace = self.intake.trace.as_ref()?;
+        matches!(trace.phase, TracePhase::Ready(_)).then_some(self.intake.traces)
+    }
+
+    /// Whether the trace that the worker should have is worth handing over again, once it was started anew.
+    pub fn trace_is_alive(&self) -> bool {
+        self.intake
+            .trace
+            .as_ref()
+            .is_some_and(|trace| trace.is_coming() || matches!(trace.phase, TracePhase::Ready(_)))
+    }
+}
+
+#[cfg(test)]
+mod tests;
