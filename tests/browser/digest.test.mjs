@@ -77,4 +77,22 @@ export const tests = {
     assert.deepEqual(faults, []);
     await close();
   },
+  async "a seed typed while the run plays is taken, and a word is refused"(world) {
+    const { page, faults, close } = await visit(world);
+    await digestOf(page);
+    const type = async (text) => {
+      await page.click("#seed");
+      await page.keyboard.press("Control+A");
+      await page.keyboard.type(text, { delay: 60 });
+      await page.keyboard.press("Enter");
+    };
+    await type("123");
+    await until(page, () => document.querySelector("#scenario-text").value.includes("seed = 123"));
+    await digestOf(page);
+    await type("x");
+    assert.match(await page.locator("#notice").textContent(), /whole number/);
+    assert.equal(await page.inputValue("#seed"), "123");
+    assert.deepEqual(faults, []);
+    await close();
+  },
 };

@@ -82,6 +82,7 @@ export const tests = {
     await page.locator("#sizing-figure svg").waitFor();
     assert.match(await text(page, "#sizing-figure svg"), /G1.*\+G2/s);
     assert.match(await text(page, "#sizing-tiers"), /G1\+G2.*100/);
+    assert.match(await text(page, "#sizing-enough"), /blocks \(.*\) under LRU hit .*; your tiers hit/);
     assert.match(await text(page, "#break-even"), /Break-even: \d+(\.\d+)? GB\/s/);
     assert.match(await text(page, '#sizing-paths [data-tier="G2"]'), /pcie 25.*yes/);
     await page.locator("#sheet-sizing .twin summary").click();

@@ -329,6 +329,7 @@ fn ready(state: &UseReducerHandle<AppState>, act: &Callback<Action>) -> Html {
     let Some(outline) = state.draft.scenario.as_deref() else { return html!() };
     html! {
         <Ready size={outline.size.clone()} can_run={state.can_run() && state.worker_ready}
+            missing={state.wanted_trace().map(|wanted| AttrValue::from(wanted.file.to_string()))}
             on_run={act.reform(|()| Action::Run)} />
     }
 }

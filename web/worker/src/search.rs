@@ -205,9 +205,9 @@ fn outcome_words(outcome: TxnOutcome, retried: bool) -> String {
             format!("ready, {} hits and {missing} new blocks{again}", active_hits + cached_hits)
         }
         TxnOutcome::Exhausted { needed, obtainable } => {
-            format!("exhausted, {needed} blocks needed and {obtainable} obtainable{again}")
+            format!("exhausted, {} needed and {obtainable} obtainable{again}", blocks(needed))
         }
-        TxnOutcome::Blocked { needed } => format!("blocked on an offload, {needed} blocks needed{again}"),
+        TxnOutcome::Blocked { needed } => format!("blocked on an offload, {} needed{again}", blocks(needed)),
     }
 }
 
@@ -241,4 +241,7 @@ fn tier_name(tier: Tier) -> &'static str {
         Tier::G3 => "G3",
         Tier::G4 => "G4",
     }
+}
+fn blocks(count: u32) -> String {
+    if count == 1 { "1 block".to_owned() } else { format!("{count} blocks") }
 }

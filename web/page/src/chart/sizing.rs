@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use tierscope_worker::protocol::SizingView;
+use tierscope_worker::protocol::{CapacityView, SizingView};
 
 use super::palette::Palette;
 
@@ -47,7 +47,7 @@ fn draw(
         .y_label_formatter(&|share| format!("{:.0} %", share * 100.0))
         .draw()?;
     let style = |place: usize| ShapeStyle::from(palette.latencies[place].rgb()).stroke_width(2);
-    let curve = |read: fn(&tierscope_worker::protocol::CapacityView) -> f64| {
+    let curve = |read: fn(&CapacityView) -> f64| {
         sizing.points.iter().map(|point| (point.blocks.max(1.0).ln(), read(point))).collect::<Vec<_>>()
     };
     let limit = [(low.ln(), sizing.infinite), (high.ln(), sizing.infinite)];
@@ -112,6 +112,17 @@ fn label(blocks: f64) -> String {
     }
 }
 
+/// Of what any cache could hit, the share behind which more memory hardly pays.
+const ENOUGH: f64 = 0.95;
+
+/// The smallest cache that comes near to one without limits under LRU; nothing where no prompt block comes twice.
+pub fn enough(sizing: &SizingView) -> Option<CapacityView> {
+    let near = |point: &&CapacityView| point.lru >= ENOUGH * sizing.infinite;
+    (sizing.infinite > 0.0)
+        .then(|| sizing.points.iter().find(near).or(sizing.points.last()).copied())
+        .flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use tierscope_worker::protocol::{CapacityView, TierMark};
@@ -151,5 +162,15 @@ mod tests {
         for size in [(320, 180), (4, 4)] {
             svg(&SizingView::default(), &Palette::default(), size).expect("an SVG");
         }
+    }
+
+    #[test]
+    fn enough_is_where_the_curve_flattens() {
+        let point = |blocks, lru| CapacityView { blocks, lru, optimal: lru };
+        let points = vec![point(10.0, 0.1), point(20.0, 0.38), point(40.0, 0.39), point(80.0, 0.4)];
+        let sizing = SizingView { infinite: 0.4, points, ..SizingView::default() };
+        assert_eq!(enough(&sizing).map(|point| point.blocks), Some(20.0));
+        assert_eq!(enough(&SizingView { infinite: 0.0, ..sizing.clone() }), None);
+        assert_eq!(enough(&SizingView { infinite: 0.9, ..sizing }).map(|point| point.blocks), Some(80.0));
     }
 }

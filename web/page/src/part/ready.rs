@@ -8,6 +8,8 @@ use crate::state::size::Size;
 pub(crate) struct ReadyProps {
     pub(crate) size: Size,
     pub(crate) can_run: bool,
+    /// The trace that it replays and that is not here: nothing can run before that.
+    pub(crate) missing: Option<AttrValue>,
     pub(crate) on_run: Callback<()>,
 }
 
@@ -26,8 +28,12 @@ pub(crate) fn Ready(props: &ReadyProps) -> Html {
             <p class="ready__note">
                 { "It came by a link, so nothing has been computed yet. You can read and change the scenario first; a run can be cancelled at any time." }
             </p>
-            <button type="button" id="ready-run" class="button button--run" disabled={!props.can_run}
-                onclick={props.on_run.reform(|_: MouseEvent| ())}>{ "Run it" }</button>
+            if let Some(file) = &props.missing {
+                <p class="ready__note" id="ready-missing">{ format!("It replays {file}, which a link cannot carry: drop that file onto the page, and it runs.") }</p>
+            } else {
+                <button type="button" id="ready-run" class="button button--run" disabled={!props.can_run}
+                    onclick={props.on_run.reform(|_: MouseEvent| ())}>{ "Run it" }</button>
+            }
         </div>
     }
 }

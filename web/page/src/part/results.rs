@@ -122,7 +122,10 @@ fn figures(report: &ReportView) -> Vec<Figure> {
         ),
     ];
     if let Some(goodput) = report.throughput.goodput_requests_per_s {
-        let met = "requests/s within the SLO".to_owned();
+        let met = match report.slo {
+            Some(_) => "requests/s within the SLO".to_owned(),
+            None => "requests/s: no SLO stated".to_owned(),
+        };
         figures.push((
             "Goodput",
             rate(goodput),

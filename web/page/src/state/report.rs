@@ -17,6 +17,8 @@ pub struct ReportView {
     pub tokens: Tokens,
     pub latency: Latency,
     pub throughput: Throughput,
+    /// Whether goodput demands anything.
+    pub slo: Option<serde::de::IgnoredAny>,
     pub hit_ratio: HitRatio,
     pub preemptions: u64,
     pub passes: u64,

@@ -7,7 +7,7 @@ use yew::prelude::*;
 use crate::part::compare::{faults, progress};
 use crate::state::Action;
 use crate::state::differences::{by, signed};
-use crate::state::format::{count, percent, rate, time};
+use crate::state::format::{count, counted, percent, rate, time};
 use crate::state::jobs::{JobEvent, Jobs, Slot, Standing};
 
 #[derive(Properties, PartialEq)]
@@ -58,6 +58,12 @@ pub(super) fn Seeds(props: &SeedsProps) -> Html {
 
 fn table(spread: &SpreadView) -> Html {
     let differing: Vec<&MetricView> = spread.metrics.iter().filter(|metric| !metric.same).collect();
+    if differing.is_empty() {
+        return html! {
+            <p id="without-difference">{ "None of the metrics differs, at any of the seeds." }</p>
+        };
+    }
+    let pairs = counted(spread.pairs, "seed", "seeds");
     html! {
         <>
             if spread.without_chance {
@@ -67,7 +73,7 @@ fn table(spread: &SpreadView) -> Html {
                 <p>{ format!("At {} of the seeds the two sides had different requests.", spread.other_work) }</p>
             }
             <table class="table differences" id="spread">
-                <caption>{ format!("Medians over {} seeds; the difference with its 95 % interval", spread.pairs) }</caption>
+                <caption>{ format!("Medians over {pairs}; the difference with its 95 % interval") }</caption>
                 <thead><tr><th scope="col"><span class="visually-hidden">{ "Metric" }</span></th>
                     <th scope="col">{ "A" }</th><th scope="col">{ "B" }</th>
                     <th scope="col">{ "B − A" }</th><th scope="col">{ "By A" }</th></tr></thead>

@@ -41,6 +41,7 @@ pub(super) fn Chart(props: &ChartProps) -> Html {
             if let Some((_, sizing)) = &props.jobs.sizing {
                 if stale { <p class="sizing__stale">{ "The scenario has changed since." }</p> }
                 <Drawing sizing={Rc::clone(sizing)} palette={props.palette} />
+                { enough(sizing) }
                 { tiers(sizing) }
                 { worth(sizing) }
                 { twin(sizing) }
@@ -92,6 +93,25 @@ fn gib(sizing: &SizingView, blocks: f64) -> String {
         _ if gib >= 100.0 => format!("{} GiB", count(gib.round() as u64)),
         _ if gib >= 1.0 => format!("{gib:.1} GiB"),
         _ => format!("{:.0} MiB", gib * 1024.0),
+    }
+}
+
+/// The question that the chart is there for, answered: where more memory hardly pays any more.
+fn enough(found: &SizingView) -> Html {
+    let Some(point) = sizing::enough(found) else {
+        return html! {
+            <p id="sizing-enough">{ "No prompt block comes twice: no cache would be hit." }</p>
+        };
+    };
+    let now = found
+        .tiers
+        .last()
+        .map_or(String::new(), |tier| format!("; your tiers hit {}", percent(tier.cache.lru)));
+    html! {
+        <p id="sizing-enough">{ format!(
+            "{} blocks ({}) under LRU hit {}, 95 % of what any cache could{now}.",
+            count(point.blocks as u64), gib(found, point.blocks), percent(point.lru)
+        ) }</p>
     }
 }
 
