@@ -123,7 +123,7 @@ export const tests = {
     await page.click("#what-if-go");
     const ttft = page.locator('#differences [data-line="TTFT p99"]');
     await ttft.waitFor();
-    assert.match(await ttft.textContent(), /−.*better/);
+    assert.match(await ttft.textContent(), /better.*−/);
     for (const line of ["TPOT p90", "E2E mean", "Goodput", "Preemptions", "Outcome", "all tiers", "G1→G2"]) {
       assert.equal(await page.locator(`#differences [data-line="${line}"]`).count(), 1, line);
     }
