@@ -26,6 +26,7 @@ const REPORT: &str = "tierscope-report";
 const SIM: &str = "tierscope-sim";
 const SWEEP: &str = "tierscope-sweep";
 const COLUMNS: &str = "tierscope-columns";
+const TIERS: &str = "tierscope-tiers";
 const PAGE: &str = "tierscope-page";
 const WORKER: &str = "tierscope-worker";
 
@@ -68,9 +69,12 @@ const RULES: &[Rule] = &[
     },
     // Knows nothing of the house, so that it compiles beside it: its one dependency is the heaviest of all.
     Rule { package: COLUMNS, below: &[], foreign: Some(&["bytes", "parquet"]) },
+    // Knows no engine: how a medium holds blocks does not depend on who decides where they go.
+    Rule { package: TIERS, below: &[], foreign: None },
+    Rule { package: "tierscope-driver", below: &[UNITS, ENGINE, SCENARIO, TIERS], foreign: None },
     Rule {
         package: "tierscope",
-        below: &[UNITS, ENGINE, SCENARIO, REPORT, SIM, SWEEP, COLUMNS],
+        below: &[UNITS, ENGINE, SCENARIO, REPORT, SIM, SWEEP, COLUMNS, TIERS, "tierscope-driver"],
         foreign: None,
     },
     // The page shows what the worker tells it, and of the worker it names only the protocol (tested below).
