@@ -8,6 +8,7 @@
 mod args;
 mod convert;
 mod diff;
+mod drive;
 mod exit;
 mod import;
 mod input;
@@ -32,7 +33,9 @@ use exit::Exit;
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    if let Command::Run(_) | Command::Diff(_) | Command::Convert(_) | Command::Sweep(_) = &args.command {
+    if let Command::Run(_) | Command::Diff(_) | Command::Convert(_) | Command::Sweep(_) | Command::Drive(_) =
+        &args.command
+    {
         interrupt::listen();
     }
     let answered = std::panic::catch_unwind(|| match &args.command {
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         Command::Convert(args) => convert::convert(args),
         Command::Import(args) => import::import(args),
         Command::Sweep(args) => sweep::sweep(args),
+        Command::Drive(args) => drive::drive(args),
         Command::Serve(args) => serve::serve(args),
         Command::Completions(args) => shell::completions(args),
         Command::Man => shell::man(),
