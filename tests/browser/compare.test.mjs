@@ -1,30 +1,9 @@
 // What if: a fork by key and by button, two boards under one cursor, where they part, the differences, several seeds.
 import assert from "node:assert/strict";
 
-import { digestOf, until, visit, write } from "./page.mjs";
+import { digestOf, scenario, until, visit, write } from "./page.mjs";
 
-const SCENARIO = `tierscope = 1
-title = "Two tiers"
-seed = 1
-[engine]
-block_size_tokens = 16
-g1_blocks = 40
-max_num_seqs = 8
-[g2]
-blocks = 60
-[timing]
-model = "fixed"
-prefill_per_token_ns = 50000
-decode_ns = 1000000
-[workload]
-kind = "synthetic"
-requests = 40
-arrival = "poisson"
-rate_per_s = 40.0
-prompt_tokens = { min = 60, max = 200 }
-output_tokens = 6
-shared_prefix = { tokens = 64, groups = 6 }
-`;
+const SCENARIO = await scenario("two-tiers");
 
 /** Opens the page with the scenario above, run. */
 async function open(world, options = {}) {

@@ -1,4 +1,5 @@
 // What the tests and the screenshots share: a browser, a server, and the page's words.
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -82,4 +83,9 @@ export function read(page) {
 /** Waits until the page holds a condition. */
 export function until(page, condition, argument) {
   return page.waitForFunction(condition, argument, { timeout: PATIENCE_MS });
+}
+
+/** A scenario of `scenarios/`, which tests without a browser may use too. */
+export function scenario(name) {
+  return readFile(path.join(ROOT, "tests/browser/scenarios", `${name}.toml`), "utf8");
 }

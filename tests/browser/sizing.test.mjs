@@ -7,30 +7,9 @@ import path from "node:path";
 import { promisify } from "node:util";
 
 import { drop } from "./import.test.mjs";
-import { digestOf, read, until, visit, write } from "./page.mjs";
+import { digestOf, read, scenario, until, visit, write } from "./page.mjs";
 
-const SCENARIO = `tierscope = 1
-title = "Two tiers"
-seed = 1
-[engine]
-block_size_tokens = 16
-g1_blocks = 40
-max_num_seqs = 8
-[g2]
-blocks = 60
-[timing]
-model = "fixed"
-prefill_per_token_ns = 50000
-decode_ns = 1000000
-[workload]
-kind = "synthetic"
-requests = 40
-arrival = "poisson"
-rate_per_s = 40.0
-prompt_tokens = { min = 60, max = 200 }
-output_tokens = 6
-shared_prefix = { tokens = 64, groups = 6 }
-`;
+const SCENARIO = await scenario("two-tiers");
 
 const text = (page, selector) => page.locator(selector).textContent();
 

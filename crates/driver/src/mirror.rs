@@ -357,6 +357,7 @@ impl Mirror {
 
     fn wait(&mut self, doing: &'static str, medium: usize, id: BatchId) -> Result<Ended, MirrorError> {
         let hangs = MirrorError::Hangs { doing };
+        // The wall clock bounds the patience with a device that hangs; no decision depends on it.
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
             if let Some(ended) = self.ended.remove(&id) {

@@ -88,6 +88,7 @@ impl Bench<'_> {
     }
 
     fn end_of(&mut self, id: BatchId) -> Result<Ended, String> {
+        // Bounds the patience with a medium that never ends a batch.
         let begun = Instant::now();
         loop {
             if let Some(ended) = self.early.remove(&id) {

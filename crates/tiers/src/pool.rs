@@ -122,6 +122,7 @@ fn all(batch: Batch, fault: Fault) -> Ended {
 
 fn serve(shared: &Shared, copier: &impl Copier) {
     while let Some((batch, submitted)) = next(shared) {
+        // How long copies take is what is to be told of a real medium: measured, and decided nothing by.
         let begun = Instant::now();
         let results = batch.moves.iter().map(|&block| {
             if shared.state().unwanted.contains(&batch.id) {

@@ -4,12 +4,12 @@ use plotters::prelude::*;
 use tierscope_worker::protocol::HitSample;
 
 use super::palette::Palette;
+use super::plot;
 use crate::state::format;
 
 const LEFT_PX: u32 = 40;
 const RIGHT_PX: u32 = 16;
 const BOTTOM_PX: u32 = 22;
-const FONT_PX: u32 = 11;
 /// "Lately" is so much of the run.
 const WINDOW: f64 = 0.1;
 
@@ -65,13 +65,9 @@ fn draw(
         .y_label_area_size(LEFT_PX)
         .x_label_area_size(BOTTOM_PX)
         .build_cartesian_2d(0.0..(end_ns / 1e9).max(1e-9), 0.0..1.05)?;
-    plot.configure_mesh()
-        .disable_x_mesh()
-        .light_line_style(TRANSPARENT)
-        .bold_line_style(palette.line.rgb())
-        .axis_style(palette.line.rgb())
-        .label_style(("sans-serif", FONT_PX).into_font().color(&palette.ink.rgb()))
-        .x_labels(5)
+    let mut mesh = plot.configure_mesh();
+    plot::grid(&mut mesh, palette);
+    mesh.x_labels(5)
         .y_labels(3)
         .x_label_formatter(&|s| format::tick(s * 1e9, end_ns))
         .y_label_formatter(&|share| format!("{:.0} %", share * 100.0))
@@ -79,7 +75,7 @@ fn draw(
     let line = |value: fn(&Ratio) -> f64| -> Vec<(f64, f64)> {
         ratios.iter().map(|ratio| (ratio.at_ns / 1e9, value(ratio))).collect()
     };
-    let style = |place: usize| ShapeStyle::from(palette.latencies[place].rgb()).stroke_width(2);
+    let style = |place: usize| plot::stroke(palette, place);
     plot.draw_series(LineSeries::new(line(|ratio| ratio.so_far), style(0)))?;
     plot.draw_series(DashedLineSeries::new(line(|ratio| ratio.lately), 7, 4, style(1)))?;
     area.present()

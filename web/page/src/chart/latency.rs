@@ -5,12 +5,12 @@ use plotters::prelude::*;
 use tierscope_worker::protocol::Distribution;
 
 use super::palette::Palette;
+use super::plot;
 use crate::state::format;
 
 const LEFT_PX: u32 = 40;
 const RIGHT_PX: u32 = 16;
 const BOTTOM_PX: u32 = 22;
-const FONT_PX: u32 = 11;
 
 /// Draws the chart as SVG. The lines take the palette's latency colours in order.
 pub fn svg(lines: &[Distribution], palette: &Palette, size: (u32, u32)) -> Result<String, String> {
@@ -37,14 +37,14 @@ fn draw(
         .light_line_style(TRANSPARENT)
         .bold_line_style(palette.line.rgb())
         .axis_style(palette.line.rgb())
-        .label_style(("sans-serif", FONT_PX).into_font().color(&palette.ink.rgb()))
+        .label_style(plot::font(palette))
         .x_labels(5)
         .y_labels(5)
         .x_label_formatter(&|ns| format::power(*ns))
         .y_label_formatter(&|share| format!("{:.0} %", share * 100.0))
         .draw()?;
     for (place, line) in lines.iter().enumerate().take(palette.latencies.len()) {
-        let style = ShapeStyle::from(palette.latencies[place].rgb()).stroke_width(2);
+        let style = plot::stroke(palette, place);
         let points = steps(line, low, high).into_iter();
         match place {
             0 => plot.draw_series(LineSeries::new(points, style))?,

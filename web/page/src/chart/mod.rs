@@ -5,6 +5,7 @@ pub mod hits;
 pub mod lane;
 pub mod latency;
 pub mod palette;
+pub mod plot;
 pub mod resident;
 pub mod scale;
 pub mod sizing;

@@ -5,12 +5,12 @@ use plotters::prelude::*;
 use tierscope_worker::protocol::BelowSample;
 
 use super::palette::Palette;
+use super::plot;
 use crate::state::format;
 
 const LEFT_PX: u32 = 40;
 const RIGHT_PX: u32 = 16;
 const BOTTOM_PX: u32 = 22;
-const FONT_PX: u32 = 11;
 
 /// What the chart shows.
 pub struct Resident<'a> {
@@ -43,19 +43,15 @@ fn draw(
         .y_label_area_size(LEFT_PX)
         .x_label_area_size(BOTTOM_PX)
         .build_cartesian_2d(0.0..end_s, 0.0..1.05)?;
-    plot.configure_mesh()
-        .disable_x_mesh()
-        .light_line_style(TRANSPARENT)
-        .bold_line_style(palette.line.rgb())
-        .axis_style(palette.line.rgb())
-        .label_style(("sans-serif", FONT_PX).into_font().color(&palette.ink.rgb()))
-        .x_labels(5)
+    let mut mesh = plot.configure_mesh();
+    plot::grid(&mut mesh, palette);
+    mesh.x_labels(5)
         .y_labels(3)
         .x_label_formatter(&|s| format::tick(s * 1e9, chart.end_ns))
         .y_label_formatter(&|share| format!("{:.0} %", share * 100.0))
         .draw()?;
     for place in (0..3).filter(|&place| chart.capacity[place] > 0) {
-        let style = ShapeStyle::from(palette.latencies[place].rgb()).stroke_width(2);
+        let style = plot::stroke(palette, place);
         let points = steps(chart, place).into_iter();
         match place {
             0 => plot.draw_series(LineSeries::new(points, style))?,

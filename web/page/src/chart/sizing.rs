@@ -5,12 +5,12 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use tierscope_worker::protocol::{CapacityView, SizingView};
 
 use super::palette::Palette;
+use super::plot;
 
 const LEFT_PX: u32 = 40;
 const RIGHT_PX: u32 = 14;
 const TOP_PX: u32 = 20;
 const BOTTOM_PX: u32 = 24;
-const FONT_PX: u32 = 11;
 /// Marks of tiers that are nearer than this share a label.
 const NEAR_PX: i32 = 24;
 
@@ -36,17 +36,10 @@ fn draw(
         .y_label_area_size(LEFT_PX)
         .x_label_area_size(BOTTOM_PX)
         .build_cartesian_2d(low.ln()..high.ln(), 0.0..top)?;
-    plot.configure_mesh()
-        .disable_x_mesh()
-        .light_line_style(TRANSPARENT)
-        .bold_line_style(palette.line.rgb())
-        .axis_style(palette.line.rgb())
-        .label_style(("sans-serif", FONT_PX).into_font().color(&palette.ink.rgb()))
-        .x_labels(0)
-        .y_labels(4)
-        .y_label_formatter(&|share| format!("{:.0} %", share * 100.0))
-        .draw()?;
-    let style = |place: usize| ShapeStyle::from(palette.latencies[place].rgb()).stroke_width(2);
+    let mut mesh = plot.configure_mesh();
+    plot::grid(&mut mesh, palette);
+    mesh.x_labels(0).y_labels(4).y_label_formatter(&|share| format!("{:.0} %", share * 100.0)).draw()?;
+    let style = |place: usize| plot::stroke(palette, place);
     let curve = |read: fn(&CapacityView) -> f64| {
         sizing.points.iter().map(|point| (point.blocks.max(1.0).ln(), read(point))).collect::<Vec<_>>()
     };
@@ -68,7 +61,7 @@ fn draw(
             None => labels.push((px, name)),
         }
     }
-    let font = ("sans-serif", FONT_PX).into_font().color(&palette.ink.rgb());
+    let font = plot::font(palette);
     for (px, label) in labels {
         let half = label.chars().count() as i32 * 4;
         let px = px.clamp(half, (size.0 as i32 - half).max(half));

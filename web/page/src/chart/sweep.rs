@@ -5,13 +5,13 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::palette::{Colour, Palette};
+use super::plot;
 use crate::state::sweep::{Measure, Setting};
 
 const LEFT_PX: u32 = 62;
 const RIGHT_PX: u32 = 14;
 const TOP_PX: u32 = 8;
 const BOTTOM_PX: u32 = 24;
-const FONT_PX: u32 = 11;
 /// Values that are this far apart are shown on a logarithmic axis.
 const LOG_FROM: f64 = 10.0;
 /// Width of a label on the axis, for each of its characters.
@@ -97,16 +97,9 @@ fn draw_curve(
         .y_label_area_size(LEFT_PX)
         .x_label_area_size(BOTTOM_PX)
         .build_cartesian_2d(widths, heights.clone())?;
-    plot.configure_mesh()
-        .disable_x_mesh()
-        .light_line_style(TRANSPARENT)
-        .bold_line_style(palette.line.rgb())
-        .axis_style(palette.line.rgb())
-        .label_style(("sans-serif", FONT_PX).into_font().color(&palette.ink.rgb()))
-        .x_labels(0)
-        .y_labels(4)
-        .y_label_formatter(&|value| (chart.measure.print)(*value))
-        .draw()?;
+    let mut mesh = plot.configure_mesh();
+    plot::grid(&mut mesh, palette);
+    mesh.x_labels(0).y_labels(4).y_label_formatter(&|value| (chart.measure.print)(*value)).draw()?;
     let point = |setting: &Setting| {
         let place = places.get(*setting.at.first()?)?;
         setting.value.map(|value| (*place, value))
@@ -142,7 +135,7 @@ fn draw_curve(
 
 /// Writes values below an axis, leaving out those for which there is no room.
 fn axis(area: &Area<'_>, ticks: &[(i32, &str)], top: i32, palette: &Palette) -> Result<(), Fault> {
-    let style = ("sans-serif", FONT_PX).into_font().color(&palette.ink.rgb());
+    let style = plot::font(palette);
     let style = style.pos(Pos::new(HPos::Center, VPos::Top));
     let mut free_from = f64::NEG_INFINITY;
     for (x, value) in ticks {
@@ -231,7 +224,7 @@ fn draw_map(
     let ticks: Vec<(i32, &str)> =
         chart.values[0].iter().enumerate().map(|(at, value)| (middle(at), value.as_str())).collect();
     axis(&area, &ticks, size.1 as i32 - BOTTOM_PX as i32 + 5, palette)?;
-    let style = ("sans-serif", FONT_PX).into_font().color(&palette.ink.rgb());
+    let style = plot::font(palette);
     let style = style.pos(Pos::new(HPos::Right, VPos::Center));
     let every = (16.0 / height).ceil().max(1.0) as usize;
     for (at, value) in chart.values[1].iter().enumerate().step_by(every) {

@@ -9,29 +9,7 @@ use tierscope_sweep::{Knob, Mode, Plan, Row, attempt, results};
 use super::*;
 use crate::protocol::{Duel, PlanText, RowsForm, TraceStep};
 
-const SCENARIO: &str = r#"
-tierscope = 1
-title = "two tiers"
-seed = 1
-[engine]
-block_size_tokens = 16
-g1_blocks = 40
-max_num_seqs = 8
-[g2]
-blocks = 60
-[timing]
-model = "fixed"
-prefill_per_token_ns = 50000
-decode_ns = 1000000
-[workload]
-kind = "synthetic"
-requests = 40
-arrival = "poisson"
-rate_per_s = 40.0
-prompt_tokens = { min = 60, max = 200 }
-output_tokens = 6
-shared_prefix = { tokens = 64, groups = 6 }
-"#;
+const SCENARIO: &str = include_str!("../../../../../tests/browser/scenarios/two-tiers.toml");
 
 /// A chore, without a trace.
 fn one(chores: &mut Chores, chore: Chore) -> Answer {
