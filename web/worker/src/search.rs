@@ -90,7 +90,13 @@ impl Found {
 
     fn marks(&mut self, kinds: &[SpanKind], read: &Read) {
         for (worker, marks) in read.tracks.marks.iter().enumerate() {
-            for mark in marks.iter().filter(|mark| kinds.contains(&mark.kind)) {
+            let wanted = marks.iter().filter(|mark| kinds.contains(&mark.kind));
+            for (number, mark) in wanted.enumerate() {
+                // They are in order of time: what is not sent is counted only.
+                if number >= HITS_SHOWN {
+                    self.hits.total = self.hits.total.saturating_add(1);
+                    continue;
+                }
                 let about = match mark.kind {
                     SpanKind::MarkCopyFailed => {
                         About::Transfer((worker as f64) * (1u64 << 40) as f64 + f64::from(mark.number))
@@ -126,7 +132,7 @@ impl Found {
                 continue;
             }
             let what = if content.stored { "matchable in" } else { "removed from" };
-            let about = About::Block(format!("{:016x}", content.hash.0));
+            let about = About::Block(content.hash.to_string());
             self.add(content.at, about, || {
                 format!("block {:016x}: {what} {}", content.hash.0, tier_name(content.tier))
             });
@@ -242,6 +248,7 @@ fn tier_name(tier: Tier) -> &'static str {
         Tier::G4 => "G4",
     }
 }
+
 fn blocks(count: u32) -> String {
     if count == 1 { "1 block".to_owned() } else { format!("{count} blocks") }
 }

@@ -32,7 +32,7 @@ impl Chores {
     pub(super) fn work(&mut self, chore: Chore, traces: &Traces, say: &mut dyn FnMut(Answer)) {
         let supply = &mut Supply { shelf: &mut self.shelf, traces };
         let answer = match chore {
-            Chore::Plan { plan } => sweep::plan(supply, &plan).map(|plan| Answer::Plan { plan }),
+            Chore::Plan { plan } => sweep::plan(&plan).map(|plan| Answer::Plan { plan }),
             Chore::Point { plan, index } => {
                 sweep::point(supply, &plan, index).map(|row| Answer::Point { row })
             }

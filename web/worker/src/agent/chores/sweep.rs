@@ -13,8 +13,8 @@ use crate::protocol::{KnobView, PlanText, PlanView, RowView, RowsForm};
 const POINTS_MAX: u64 = 2_000;
 
 /// Looks at a plan.
-pub(super) fn plan(supply: &Supply<'_>, asked: &PlanText) -> Result<PlanView, Problems> {
-    let plan = read(supply, asked)?;
+pub(super) fn plan(asked: &PlanText) -> Result<PlanView, Problems> {
+    let plan = read(asked)?;
     let points = plan.points();
     if points > POINTS_MAX {
         let found = format!("{points} points");
@@ -32,7 +32,7 @@ pub(super) fn plan(supply: &Supply<'_>, asked: &PlanText) -> Result<PlanView, Pr
 
 /// Computes a point.
 pub(super) fn point(supply: &mut Supply<'_>, asked: &PlanText, index: u32) -> Result<RowView, Problems> {
-    let plan = read(supply, asked)?;
+    let plan = read(asked)?;
     if u64::from(index) >= plan.points() {
         return Err(trouble("point", index.to_string(), "a point of the plan", "reload the page"));
     }
@@ -77,22 +77,26 @@ pub(super) fn rows(
     lines: &[String],
     form: RowsForm,
 ) -> Result<String, Problems> {
-    let plan = read(supply, asked)?;
+    let mut plan = read(asked)?;
     let rows = part::recover("", &plan, Shard::WHOLE, &lines.concat()).unwrap_or_default();
     Ok(match form {
         RowsForm::Csv => results::csv(&plan, &rows),
         RowsForm::Json => {
+            // Only the plan's digest, which is in this form alone, covers the trace's bytes.
+            if let Ok(scenario) = parse_any(&plan.text) {
+                plan.traces = supply.weighed(&scenario);
+            }
             let first = (0..plan.points()).find_map(|index| attempt(&plan, index).ok());
             results::json(&plan, &rows, first.as_ref().map(|attempt| &attempt.scenario))
         }
     })
 }
 
-fn read(supply: &Supply<'_>, asked: &PlanText) -> Result<Plan, Problems> {
+fn read(asked: &PlanText) -> Result<Plan, Problems> {
     let knobs = asked.knobs.iter().map(|knob| Knob::parse(knob)).collect::<Result<Vec<_>, _>>();
     let chosen = asked.seeds.trim();
     let seeds = if chosen.is_empty() { Ok(Vec::new()) } else { seeds(chosen) };
-    let mut plan = Plan {
+    let plan = Plan {
         mode: Mode::Run,
         text: asked.text.clone(),
         knobs: knobs.map_err(|found| refusal(&found))?,
@@ -100,8 +104,5 @@ fn read(supply: &Supply<'_>, asked: &PlanText) -> Result<Plan, Problems> {
         traces: Vec::new(),
     };
     plan.check().map_err(|found| refusal(&found))?;
-    if let Ok(scenario) = parse_any(&plan.text) {
-        plan.traces = supply.weighed(&scenario);
-    }
     Ok(plan)
 }
