@@ -73,10 +73,8 @@ pub fn App() -> Html {
     effects::use_offline(&state);
     let offer = effects::use_tour(&state, &seeker);
 
-    let act = {
-        let dispatcher = state.dispatcher();
-        Callback::from(move |action: Action| dispatcher.dispatch(action))
-    };
+    // One and the same at every drawing: parts whose other properties are the same too are not drawn again.
+    let act = use_callback(state.dispatcher(), |action: Action, to| to.dispatch(action));
     if state.embedded {
         return embedded(&state, &act, *palette, &seeker);
     }

@@ -5,9 +5,10 @@ use std::rc::Rc;
 use tierscope_worker::protocol::{Answer, RowsForm};
 use yew::prelude::*;
 
+use super::share::{CSV, JSON};
 use super::{Shared, State};
-use crate::glue::dom;
 use crate::glue::pool::{Pool, Task};
+use crate::glue::save;
 use crate::state::Action;
 use crate::state::jobs::{Job, JobEvent, Slot};
 
@@ -35,10 +36,10 @@ pub(crate) fn use_jobs(state: &State, seeker: &Shared) {
     use_effect_with(export.as_ref().map(|(job, _, _)| *job), move |_| {
         if let Some((_, form, text)) = export {
             let (name, media) = match form {
-                RowsForm::Csv => ("sweep.csv", "text/csv"),
-                RowsForm::Json => ("sweep.json", "application/json"),
+                RowsForm::Csv => ("sweep.csv", CSV),
+                RowsForm::Json => ("sweep.json", JSON),
             };
-            dom::download(name, media, &text);
+            save::text(name, media, &text);
         }
     });
 }

@@ -11,8 +11,8 @@ use crate::part::share::Share;
 use crate::state::share::{self, ExportKind};
 use crate::state::{Action, AppState, Notice, edit};
 
-const CSV: &str = "text/csv;charset=utf-8";
-const JSON: &str = "application/json";
+pub(super) const CSV: &str = "text/csv;charset=utf-8";
+pub(super) const JSON: &str = "application/json";
 
 /// What is being written, where it goes, and the window that waits for it.
 #[derive(Default)]

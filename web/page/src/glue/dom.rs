@@ -149,14 +149,3 @@ pub(crate) fn use_size(node: &NodeRef) -> UseStateHandle<(u32, u32)> {
     });
     size
 }
-
-/// Offers a text as a file.
-pub(crate) fn download(name: &str, media: &str, text: &str) {
-    let Some(document) = window().document() else { return };
-    let Ok(link) = document.create_element("a") else { return };
-    let address = format!("data:{media};charset=utf-8,{}", js_sys::encode_uri_component(text));
-    let set = link.set_attribute("href", &address).and_then(|()| link.set_attribute("download", name));
-    if let (Ok(()), Ok(link)) = (set, link.dyn_into::<web_sys::HtmlElement>()) {
-        link.click();
-    }
-}

@@ -24,7 +24,8 @@ pub(crate) struct FormProps {
 
 #[component]
 pub(crate) fn Form(props: &FormProps) -> Html {
-    let values = match Values::of(&props.text) {
+    let values = use_memo(Rc::clone(&props.text), |text| Values::of(text));
+    let values = match &*values {
         Ok(values) => values,
         Err(problems) => {
             let line = problems.first().map_or(1, |problem| problem.line);
@@ -40,10 +41,10 @@ pub(crate) fn Form(props: &FormProps) -> Html {
     };
     html! {
         <div id="scenario-form" class="form" role="region" aria-label="Scenario as a form">
-            for one in SECTIONS.iter().filter(|one| one.can_be(&values)) {
-                { section(props, one, &values) }
+            for one in SECTIONS.iter().filter(|one| one.can_be(values)) {
+                { section(props, one, values) }
             }
-            { elsewhere(props, &values) }
+            { elsewhere(props, values) }
         </div>
     }
 }
@@ -122,7 +123,7 @@ fn row(props: &FormProps, field: &'static Field, values: &Values) -> Html {
                     <span>{ source }</span>
                 }
                 if !hint.is_empty() && !invalid {
-                    <span class="form__hint">{ hint }</span>
+                    <span>{ hint }</span>
                 }
             </div>
         </div>

@@ -68,7 +68,7 @@ fn source(props: &ImportProps) -> Html {
     });
     html! {
         <div class="import__source">
-            <label class="import__label" for="import-text">
+            <label for="import-text">
                 { "Paste a " }<code>{ "vllm serve" }</code>
                 { " command, Dynamo engine arguments, an LMCache file, a hardware.toml, a scenario or a link" }
             </label>

@@ -59,15 +59,12 @@ pub enum RivalEvent {
 impl Rival {
     /// What came of it.
     pub fn ended(&self) -> Option<&Rc<Ended>> {
-        match &self.phase {
-            Phase::Ended(ended) => Some(ended),
-            _ => None,
-        }
+        self.phase.ended()
     }
 
     /// Whether it is under way.
     pub fn is_running(&self) -> bool {
-        matches!(self.phase, Phase::Running { .. })
+        self.phase.is_running()
     }
 }
 

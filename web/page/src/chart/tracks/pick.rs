@@ -5,6 +5,7 @@ use std::ops::Range;
 use tierscope_worker::protocol::Spans;
 
 use super::lod::first_at;
+use super::pyramid::severity;
 use super::view::View;
 
 /// Pixels beside a span that still count as the span.
@@ -25,11 +26,6 @@ pub fn span_at(spans: &Spans, range: Range<usize>, px: f64, (view, width): (View
         if end < middle { middle - end } else { start - middle }
     };
     within(spans, range, from, to).min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
-}
-
-fn severity(code: u8) -> u8 {
-    let severe = tierscope_worker::protocol::SpanKind::of_code(code).is_severe();
-    if severe { code } else { 0 }
 }
 
 /// The spans of a track that a stretch of time touches.

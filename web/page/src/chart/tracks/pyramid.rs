@@ -51,7 +51,7 @@ fn highest(level: &[u8], from: usize, to: usize) -> u8 {
     most
 }
 
-fn severity(code: u8) -> u8 {
+pub(super) fn severity(code: u8) -> u8 {
     if SpanKind::of_code(code).is_severe() { code } else { 0 }
 }
 

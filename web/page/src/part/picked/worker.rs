@@ -31,7 +31,7 @@ pub(super) fn worker(told: &WorkerTold, view: &View<'_>) -> Html {
             { queue("In its line, the next first", "picked-waiting", &told.waiting, told.view.waiting, view) }
             if !told.handoffs.is_empty() {
                 <h3>{ "Handoffs under way" }</h3>
-                <ul class="picked__plain">
+                <ul>
                     for handoff in told.handoffs.iter() {
                         <li>
                             { view.names([Selection::Worker(handoff.source)]) }{ "→ " }
