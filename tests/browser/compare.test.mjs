@@ -1,7 +1,7 @@
 // What if: a fork by key and by button, two boards under one cursor, where they part, the differences, several seeds.
 import assert from "node:assert/strict";
 
-import { digestOf, scenario, until, visit, write } from "./page.mjs";
+import { digestOf, scenario, text, until, visit, write } from "./page.mjs";
 
 const SCENARIO = await scenario("two-tiers");
 
@@ -27,8 +27,6 @@ async function doubleG2(page) {
   await page.locator("#differences").waitFor();
   await page.locator("#parting").waitFor();
 }
-
-const text = (page, selector) => page.locator(selector).textContent();
 
 export const tests = {
   async "Shift+F doubles G2, both boards show, and one cursor moves both"(world) {

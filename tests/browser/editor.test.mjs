@@ -1,7 +1,7 @@
 // The text: its faults are shown at their line with a mend; broken links end in words, never in a blank page.
 import assert from "node:assert/strict";
 
-import { digestOf, read, until, visit, write } from "./page.mjs";
+import { digestOf, linkOf, read, until, visit, write } from "./page.mjs";
 
 export const tests = {
   async "a fault is shown at its line with its mend, and run is disabled"(world) {
@@ -55,7 +55,7 @@ export const tests = {
     const one = await visit(world);
     await digestOf(one.page);
     // A link can only be made of a valid text; this one is valid TOML with a wrong version.
-    const hash = "#" + (await linkOf("tierscope = 99\n"));
+    const hash = `#${linkOf("tierscope = 99\n")}`;
     const two = await visit(world, hash);
     await two.page.locator("#problems .fault").first().waitFor();
     assert.ok(await two.page.locator("#run").isDisabled());
@@ -79,9 +79,3 @@ export const tests = {
     await close();
   },
 };
-
-/** A link as the page writes it: raw deflate, base64url. */
-async function linkOf(text) {
-  const { deflateRawSync } = await import("node:zlib");
-  return `v1.${deflateRawSync(Buffer.from(text)).toString("base64url")}`;
-}

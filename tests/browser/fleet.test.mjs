@@ -1,9 +1,7 @@
 // Several workers: all at a glance, one on the board, all of one in the inspector, and each in the results.
 import assert from "node:assert/strict";
 
-import { digestOf, until, visit, write } from "./page.mjs";
-
-const text = (page, selector) => page.locator(selector).textContent();
+import { digestOf, text, until, visit, write } from "./page.mjs";
 
 async function open(world) {
   const visited = await visit(world);

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { deflateRawSync, gzipSync } from "node:zlib";
+import { gzipSync } from "node:zlib";
 
-import { ROOT, digestOf, read, until, visit } from "./page.mjs";
+import { digestOf, linkOf, read, ROOT, until, visit } from "./page.mjs";
 
 const TRACE = process.env.TIERSCOPE_TRACE ?? path.join(ROOT, "../shared/data/traces/mooncake/conversation_trace.jsonl");
 const COMMAND = `vllm serve Qwen/Qwen3-8B \\
@@ -121,7 +121,7 @@ export const tests = {
     assert.equal(await page.locator("#wanted-trace").count(), 0);
     await until(page, () => /^#v\d+\./.test(location.hash));
 
-    const hash = "#v1." + deflateRawSync(Buffer.from(text)).toString("base64url");
+    const hash = `#${linkOf(text)}`;
     const two = await visit(world, hash);
     await two.page.locator("#wanted-trace").waitFor();
     assert.match(await two.page.locator("#wanted-trace").textContent(), /small\.jsonl\.gz \(40 requests\)/);

@@ -1,9 +1,7 @@
 // The transaction inspector, the dead end on screen, and the source hold on the board.
 import assert from "node:assert/strict";
 
-import { digestOf, until, visit } from "./page.mjs";
-
-const text = (page, selector) => page.locator(selector).textContent();
+import { digestOf, text, until, visit } from "./page.mjs";
 
 /** Opens a case of the gallery and pauses at the beginning. */
 async function open(world, name) {

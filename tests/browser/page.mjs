@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { deflateRawSync } from "node:zlib";
 
 import { chromium } from "playwright-core";
 
@@ -88,4 +89,14 @@ export function until(page, condition, argument) {
 /** A scenario of `scenarios/`, which tests without a browser may use too. */
 export function scenario(name) {
   return readFile(path.join(ROOT, "tests/browser/scenarios", `${name}.toml`), "utf8");
+}
+
+/** What stands in an element. */
+export function text(page, selector) {
+  return page.locator(selector).textContent();
+}
+
+/** A link as the page wrote it in its first version: raw deflate, base64url. */
+export function linkOf(source) {
+  return `v1.${deflateRawSync(Buffer.from(source)).toString("base64url")}`;
 }

@@ -1,9 +1,7 @@
 // What is picked out: a request and why it waits, a block and its story, a transfer, by pointer and by key.
 import assert from "node:assert/strict";
 
-import { digestOf, until, visit } from "./page.mjs";
-
-const text = (page, selector) => page.locator(selector).textContent();
+import { digestOf, text, until, visit } from "./page.mjs";
 
 /** Opens a case of the gallery and waits for its end. */
 async function open(world, name, options = {}) {

@@ -7,11 +7,9 @@ import path from "node:path";
 import { promisify } from "node:util";
 
 import { drop } from "./import.test.mjs";
-import { digestOf, read, scenario, until, visit, write } from "./page.mjs";
+import { digestOf, read, scenario, text, until, visit, write } from "./page.mjs";
 
 const SCENARIO = await scenario("two-tiers");
-
-const text = (page, selector) => page.locator(selector).textContent();
 
 /** Opens the sheet on the scenario above, on a machine that says it has so many cores. */
 async function open(world, cores = 2) {

@@ -1,9 +1,7 @@
 // Tiers below G1 on screen: shelves and lanes, what is on its way, the story of a transfer, and the results.
 import assert from "node:assert/strict";
 
-import { digestOf, until, visit, write } from "./page.mjs";
-
-const text = (page, selector) => page.locator(selector).textContent();
+import { digestOf, text, until, visit, write } from "./page.mjs";
 
 /** Opens a case of the gallery and waits for its end. */
 async function open(world, name, options = {}) {

@@ -1,9 +1,7 @@
 // The tracks of the timeline: zoom, pan, pick, span, pin, fold, search, read as a table, and step fact by fact.
 import assert from "node:assert/strict";
 
-import { digestOf, until, visit } from "./page.mjs";
-
-const text = (page, selector) => page.locator(selector).textContent();
+import { digestOf, text, until, visit } from "./page.mjs";
 
 /** Opens a case of the gallery, waits for its tracks, and pauses at a share of the run in thousandths. */
 async function open(world, name = "first-steps", at = 0) {

@@ -378,6 +378,14 @@ impl Job {
         }
     }
 
+    /// The state before an instant, from which it can be repeated.
+    fn before(&mut self, at: SimTime) -> Simulation {
+        match at.as_ns().checked_sub(1) {
+            Some(before) => self.seek(before as f64).clone(),
+            None => self.start.clone(),
+        }
+    }
+
     /// Its details, by repeating its instant.
     fn look_at(&mut self, found: &Transaction, worker: WorkerId) -> Option<TxnDetail> {
         let at_ns = ns(found.at_ns);
@@ -385,11 +393,7 @@ impl Job {
         if let Some((_, known)) = self.looked_at.as_ref().filter(|(known, _)| *known == wanted) {
             return known.clone();
         }
-        let before = match at_ns.checked_sub(1) {
-            Some(before) => self.seek(before as f64).clone(),
-            None => self.start.clone(),
-        };
-        let detail = replay::detail(before, wanted, &self.read.copies);
+        let detail = replay::detail(self.before(wanted.at), wanted, &self.read.copies);
         self.looked_at = Some((wanted, detail.clone()));
         detail
     }

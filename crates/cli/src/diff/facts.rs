@@ -9,7 +9,6 @@ use tierscope_report::paired::Pair;
 use tierscope_scenario::{Scenario, Workload};
 
 use crate::args::DiffArgs;
-use crate::diff::over_seeds::same_work;
 use crate::diff::side::{Contestant, Lines, Live};
 
 /// What a comparison came to.
@@ -43,7 +42,7 @@ pub(crate) fn compare(contestants: &[Contestant; 2], seed: Option<u64>, args: &D
     let open = |side: Side| contestants[side as usize].open(loaded[side as usize].as_ref());
     let (findings, excerpt, reports) = read_both(&open, args.context)?;
     let same_work = match &loaded {
-        [Some((_, a)), Some((_, b))] => same_work(a, b),
+        [Some((_, a)), Some((_, b))] => a.has_same_requests(b),
         // Of a log only the lengths of prompts and outputs are known.
         _ => findings.aspects[0].1.equal,
     };

@@ -52,7 +52,7 @@ pub(crate) fn play(
 fn pair(contestants: &[Contestant; 2], seed: u64, first: &Compared) -> Result<Pair> {
     let run = |side: Side| run(&contestants[side as usize], seed, first.workload(side));
     let [(a, work_a), (b, work_b)] = [run(Side::A)?, run(Side::B)?];
-    Ok(Pair { seed, same_work: same_work(&work_a, &work_b), of_log: false, reports: [a, b] })
+    Ok(Pair { seed, same_work: work_a.has_same_requests(&work_b), of_log: false, reports: [a, b] })
 }
 
 fn run(contestant: &Contestant, seed: u64, known: Option<&Arc<Workload>>) -> Result<(Report, Arc<Workload>)> {
@@ -65,9 +65,4 @@ fn run(contestant: &Contestant, seed: u64, known: Option<&Arc<Workload>>) -> Res
         interrupt::check()?;
     }
     Ok((run.report(), workload))
-}
-
-/// Whether two workloads have the same requests. The granularity of the infinite cache is no part of them.
-pub(crate) fn same_work(a: &Workload, b: &Workload) -> bool {
-    a.requests == b.requests && a.runs == b.runs && a.concurrency == b.concurrency
 }

@@ -46,6 +46,11 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// Whether both have the same requests. The granularity of the infinite cache is no part of them.
+    pub fn has_same_requests(&self, other: &Self) -> bool {
+        self.requests == other.requests && self.runs == other.runs && self.concurrency == other.concurrency
+    }
+
     /// The prompt of a request.
     pub fn prompt(&self, plan: &RequestPlan) -> &[TokenRun] {
         &self.runs[plan.runs.start as usize..plan.runs.end as usize]

@@ -44,10 +44,7 @@ impl Job {
     /// What happened at the instant at or before a time.
     pub(super) fn facts_at(&mut self, at_ns: f64) -> Instant {
         let at = self.seek(at_ns).now();
-        let mut state = match at.as_ns().checked_sub(1) {
-            Some(before) => self.seek(before as f64).clone(),
-            None => self.start.clone(),
-        };
+        let mut state = self.before(at);
         let mut instant = Instant { at_ns: at.as_ns() as f64, ..Instant::default() };
         while state.next_time().is_some_and(|next| next <= at) {
             let stepped = state.step(|log| tell(log, at, &mut instant));

@@ -1,6 +1,7 @@
 //! Tells about one thing: a slot, a request, a block's content, a copy, a worker.
 
 use tierscope_engine::{Engine, Fleet, SlotState, Tier};
+use tierscope_report::Census;
 use tierscope_sim::{Simulation, census};
 use tierscope_units::{Idx, RequestId, SequenceHash, SimTime, SlotId, TransferId, WorkerId};
 
@@ -77,12 +78,11 @@ impl Job {
         let mut spans = lives.spans(request);
         let spans_more = spans.len().saturating_sub(SPANS_SHOWN) as u32;
         spans.truncate(SPANS_SHOWN);
-        let rows: Vec<CensusRow> = {
-            let all = census(here).rows.into_iter().filter(|row| row.request == request.0).collect();
-            board::census_rows(here, all)
-        };
+        let Census { rows, wait_cycle } = census(here);
+        let rows = rows.into_iter().filter(|row| row.request == request.0).collect();
+        let rows = board::census_rows(here, rows);
         let (transactions, transactions_total) = self.transactions_of(request, at);
-        let why = self.why(request, at, &rows, &transactions);
+        let why = self.why(request, at, (&rows, wait_cycle), &transactions);
         let engine = here.fleet().workers().find(|engine| engine.is_live(request));
         // At two workers for a while, it is where its blocks are.
         let holds = |engine: &Engine| engine.is_live(request) && !engine.blocks_of(request).is_empty();
@@ -140,7 +140,7 @@ impl Job {
         &self,
         request: RequestId,
         at: SimTime,
-        rows: &[CensusRow],
+        (rows, wait_cycle): (&[CensusRow], Vec<String>),
         newest: &[Transaction],
     ) -> Option<Why> {
         let here = self.here();
@@ -149,7 +149,7 @@ impl Job {
         let until = rows
             .iter()
             .find_map(|row| row.transfer)
-            .map(|transfer| (transfer, deadline(engine, transfer).unwrap_or(f64::NAN)));
+            .map(|transfer| (transfer, deadline(engine, transfer).unwrap_or(0.0)));
         if !waits && until.is_none() {
             return None;
         }
@@ -163,14 +163,10 @@ impl Job {
         Some(Why {
             refused: refused(newest),
             copy: copy.map(|copy| self.read.copies.view(copy)),
-            until: until
-                .map(|(transfer, deadline)| (transfer, if deadline.is_nan() { 0.0 } else { deadline })),
+            until,
             ahead: ahead as u32,
             head: head.map(|head| head.0),
-            cycle: census(here)
-                .wait_cycle
-                .into_iter()
-                .find(|line| line.starts_with(&format!("request {request} "))),
+            cycle: wait_cycle.into_iter().find(|line| line.starts_with(&format!("request {request} "))),
             head_refused: head.and_then(|head| refused(&self.transactions_of(head, at).0)),
             running: engine.queue_lengths().0 as u32,
             running_max: engine.config().max_num_seqs,

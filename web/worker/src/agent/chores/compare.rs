@@ -87,7 +87,7 @@ impl Course {
 /// Whether both have the same requests.
 pub(super) fn same_work([a, b]: &[Course; 2]) -> bool {
     let (a, b) = (&a.workload, &b.workload);
-    Arc::ptr_eq(a, b) || a.requests == b.requests && a.runs == b.runs && a.concurrency == b.concurrency
+    Arc::ptr_eq(a, b) || a.has_same_requests(b)
 }
 
 /// Compares two runs.
