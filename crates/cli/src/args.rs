@@ -141,7 +141,7 @@ pub(crate) struct RunArgs {
     /// Replay this trace instead of the one that the scenario names
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Put the figures of a machine into the scenario, as tierscope calibrate wrote them (docs/HARDWARE.md)
+    /// Put the measured figures of a machine into the scenario (docs/HARDWARE.md has the format)
     #[arg(long, value_name = "FILE")]
     pub(crate) hardware: Option<PathBuf>,
     /// Change one key of the scenario, for example engine.g1_blocks=200; may be repeated

@@ -1,4 +1,4 @@
-//! `hardware.toml`: what `tierscope calibrate` measured on a machine, put into a scenario. `docs/HARDWARE.md` has the format.
+//! `hardware.toml`: what was measured on a machine, put into a scenario. `docs/HARDWARE.md` has the format.
 
 use super::{Note, NoteKind};
 use crate::decode::fields::Fields;

@@ -1,5 +1,5 @@
 //! What people have, as a scenario: a `vllm serve` command line, Dynamo's engine arguments, an LMCache configuration,
-//! and the figures that `tierscope calibrate` measured.
+//! and the measured figures of a machine.
 //!
 //! Nothing is translated in silence: every flag and key of the source ends in a [`Note`] that says whether it was
 //! taken, what had to be assumed, or that it has no counterpart here. `docs/IMPORT.md` has the tables and their sources.
