@@ -109,8 +109,8 @@ fn enough(found: &SizingView) -> Html {
         .map_or(String::new(), |tier| format!("; your tiers hit {}", percent(tier.cache.lru)));
     html! {
         <p id="sizing-enough">{ format!(
-            "{} blocks ({}) under LRU hit {}, 95 % of what any cache could{now}.",
-            count(point.blocks as u64), gib(found, point.blocks), percent(point.lru)
+            "{} blocks ({}) under LRU hit {}, {} of what any cache could{now}.",
+            count(point.blocks as u64), gib(found, point.blocks), percent(point.lru), percent(point.lru / found.infinite)
         ) }</p>
     }
 }
