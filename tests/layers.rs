@@ -71,7 +71,12 @@ const RULES: &[Rule] = &[
     Rule { package: COLUMNS, below: &[], foreign: Some(&["bytes", "parquet"]) },
     // Knows no engine: how a medium holds blocks does not depend on who decides where they go.
     Rule { package: TIERS, below: &[], foreign: None },
-    Rule { package: "tierscope-driver", below: &[UNITS, ENGINE, SCENARIO, TIERS], foreign: None },
+    // One loop and one order of simultaneous events for both worlds: real tiers only tell when copies end.
+    Rule {
+        package: "tierscope-driver",
+        below: &[UNITS, ENGINE, SCENARIO, REPORT, SIM, TIERS],
+        foreign: None,
+    },
     Rule {
         package: "tierscope",
         below: &[UNITS, ENGINE, SCENARIO, REPORT, SIM, SWEEP, COLUMNS, TIERS, "tierscope-driver"],

@@ -7,6 +7,7 @@ use clap::{ArgGroup, Parser, Subcommand};
 use tierscope_scenario::import::Source;
 use tierscope_scenario::{TraceFormat, limit, trace};
 
+use crate::drive::DriveArgs;
 use crate::sweep::SweepArgs;
 
 pub(crate) const EXIT_CODES: &str = "\
@@ -79,14 +80,6 @@ The result is Mooncake's JSON lines with sessions, delays and wait_for: read aga
 it has the same digest. Several files are joined: sessions of weka with ids of their own, shards of dynamo and lmcache by
 their times. A summary goes to standard error.";
 
-const DRIVE_EXAMPLES: &str = "\
-Examples:
-  tierscope drive tests/scenarios/drive/quickstart.toml --g3 /tmp/blocks
-  tierscope drive scenario.toml --g3 /mnt/nvme/blocks --block-bytes 65536 --threads 16
-
-Copies begin and end when the modelled world says so, and no end is passed before the bytes have arrived: the counts and the
-digest are those of `tierscope run`. G1 is host memory that stands in for a GPU.";
-
 const IMPORT_EXAMPLES: &str = "\
 Examples:
   tierscope import serve.sh -o scenario.toml           the vllm serve command in a script
@@ -121,7 +114,7 @@ pub(crate) enum Command {
     /// Turn one to three knobs of a scenario, and compare what comes of it
     Sweep(Box<SweepArgs>),
     /// Run a scenario with real blocks in host memory and on a disk, in lock-step, and verify each of them
-    Drive(DriveArgs),
+    Drive(Box<DriveArgs>),
     /// Serve the page from inside this program, for this machine only
     Serve(ServeArgs),
     /// Print completions for a shell
@@ -283,41 +276,6 @@ fn seconds(text: &str) -> Result<f64, String> {
     let most = limit::TIME_MS / 1e3;
     let number = text.parse::<f64>().ok().filter(|number| (0.0..=most).contains(number));
     number.ok_or_else(|| format!("expected seconds from 0 to {most:.0} (ten years)"))
-}
-
-#[derive(Debug, clap::Args)]
-#[command(after_help = format!("{DRIVE_EXAMPLES}\n\n{EXIT_CODES}"))]
-pub(crate) struct DriveArgs {
-    /// Scenario (.toml, .json), bare trace, link, or - for standard input
-    #[arg(value_name = "SCENARIO|LINK")]
-    pub(crate) scenario: String,
-    /// Replay this trace instead of the one that the scenario names
-    #[arg(long, value_name = "FILE")]
-    pub(crate) trace: Option<PathBuf>,
-    /// The folder that is G3; what an earlier run left there is taken over
-    #[arg(long, value_name = "DIR")]
-    pub(crate) g3: Option<PathBuf>,
-    /// Bytes of a real block, instead of the scenario's: blocks that stand for larger ones
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(8..=1 << 30))]
-    pub(crate) block_bytes: Option<u64>,
-    /// Threads that copy, for each medium
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=256))]
-    pub(crate) threads: u32,
-    /// Take more than 8 GiB of memory where the scenario's blocks need it
-    #[arg(long)]
-    pub(crate) memory: bool,
-    /// Change one key of the scenario; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Change the seed
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
-    pub(crate) seed: Option<u64>,
-    /// Write the report as JSON; - is standard output, instead of the table
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-    /// Print nothing but what was asked for with other flags, and errors
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, clap::Args)]

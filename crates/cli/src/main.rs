@@ -15,6 +15,7 @@ mod input;
 mod interrupt;
 mod junit;
 mod link;
+mod media;
 mod output;
 mod progress;
 mod run;

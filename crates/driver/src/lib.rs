@@ -1,14 +1,24 @@
 //! The same engine on real tiers.
 //!
-//! So far in lock-step: the modelled world decides when a copy ends, and [`Mirror`] moves the blocks for real, from the
-//! same facts that every report is made of. A copy begins when the engine says so and its end is not passed before the
-//! bytes have arrived and are right, so that the run's decisions, and with them its counts and its digest, are those of
-//! the simulation.
+//! Two ways. In *lock-step* the modelled world decides when a copy ends, and [`Mirror`] moves the blocks for real, from the
+//! same facts that every report is made of: an end is not passed before the bytes have arrived and are right, so that the
+//! run's decisions, and with them its counts and its digest, are those of the simulation. On the *wall clock* ([`Live`])
+//! real tiers decide: a copy ends when its medium says so, as its medium says.
 //!
-//! Invariants: every block carries content that follows from its hash; whatever arrives is verified; a mismatch or a
-//! medium's failure ends the run with what happened, where and to which block, and is never passed over.
+//! Invariants: every block carries content that follows from its hash; whatever arrives is looked at, and what is wrong is a
+//! failure of its copy, never served; a slot is free for others only when nothing writes into it any more; what the engine
+//! was told is kept, and told again it gives the same facts.
 
+mod bell;
+mod clock;
+mod error;
+mod live;
 mod mirror;
 mod shelf;
+mod totals;
 
-pub use mirror::{LaneTotals, Mirror, MirrorError, Totals};
+pub use clock::Pace;
+pub use error::MirrorError;
+pub use live::{Live, LiveError};
+pub use mirror::{Ends, Mirror};
+pub use totals::{LaneTotals, Totals};

@@ -1,120 +1,35 @@
 //! Moves blocks for real as the facts of a run say.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tierscope_engine::{Fact, FactLog, Flavour, Lane, Tier};
+use tierscope_engine::{CopyEnd, CopyFailure, Fact, FactLog, Flavour, Lane, Tier};
 use tierscope_scenario::Scenario;
-use tierscope_tiers::{Arena, Batch, BatchId, Ended, Fault, Key, Medium, Move, Slot, Way, content};
+use tierscope_tiers::{Arena, Batch, BatchId, Bell, Ended, Fault, Key, Medium, Move, Slot, Way, content};
 use tierscope_units::TransferId;
 
+use crate::error::{MirrorError, PATIENCE};
 use crate::shelf::Shelf;
+use crate::totals::Totals;
 
 /// Slots of the arena behind those of G2: where blocks are computed into, and looked at.
 const SCRATCH: u32 = 64;
 
-/// A batch that has not ended by then never will.
-const PATIENCE: Duration = Duration::from_secs(120);
-
-/// Why real tiers could not follow a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MirrorError {
-    /// The scenario is of a kind that cannot be driven yet.
-    Unsupported {
-        /// What it has.
-        found: &'static str,
-        /// What can be driven.
-        expected: &'static str,
-    },
-    /// The scenario has a tier for which there is no medium.
-    NoMedium {
-        /// Which.
-        tier: &'static str,
-    },
-    /// A medium did not do what it was asked.
-    Failed {
-        /// The lane, or what else was tried.
-        doing: &'static str,
-        /// The block, by its hash.
-        key: u64,
-        /// How it failed.
-        fault: Fault,
-    },
-    /// Other bytes arrived than were sent.
-    Wrong {
-        /// The lane on which they came.
-        doing: &'static str,
-        /// The block that they were to be.
-        key: u64,
-    },
-    /// The engine's facts name a source that holds nothing: the driver's books are wrong.
-    NoSource {
-        /// The lane.
-        doing: &'static str,
-        /// The block.
-        key: u64,
-    },
-    /// A batch never ended.
-    Hangs {
-        /// The lane, or what else was tried.
-        doing: &'static str,
-    },
-}
-
-impl fmt::Display for MirrorError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unsupported { found, expected } => {
-                write!(f, "found {found}, expected {expected}\n  mend: run it by `tierscope run`")
-            }
-            Self::NoMedium { tier } => {
-                write!(
-                    f,
-                    "the scenario has {tier}, and nothing was given for it\n  mend: give it a place, or remove [{tier}]"
-                )
-            }
-            Self::Failed { doing, key, fault } => write!(f, "{doing}: block {key:016x}: {fault}"),
-            Self::Wrong { doing, key } => {
-                write!(f, "{doing}: what arrived is not block {key:016x}; it was not served")
-            }
-            Self::NoSource { doing, key } => write!(f, "{doing}: nobody holds block {key:016x}"),
-            Self::Hangs { doing } => {
-                write!(f, "{doing}: a batch did not end within {} s", PATIENCE.as_secs())
-            }
-        }
-    }
-}
-
-impl std::error::Error for MirrorError {}
-
 type Done = Result<(), MirrorError>;
 
-/// What moved on one lane.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LaneTotals {
-    /// Batches that ended well.
-    pub batches: u64,
-    /// Their blocks.
-    pub blocks: u64,
-    /// Time during which their bytes were copied, each batch's by itself.
-    pub copied: Duration,
-}
-
-/// What was done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// By lane, in the order of [`Lane::ALL`].
-    pub lanes: [LaneTotals; Lane::COUNT],
-    /// Blocks that were computed: filled with their content in G1.
-    pub computed_blocks: u64,
-    /// Blocks whose bytes were looked at after they had arrived, and were right.
-    pub verified_blocks: u64,
+/// Who says when a copy ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// The modelled world, which the real one must not fail: lock-step.
+    Modelled,
+    /// The real tiers. That a copy fails is one of the things that happen.
+    Real,
 }
 
 /// Real tiers that follow a run.
 pub struct Mirror {
+    ends: Ends,
     /// G2, and [`SCRATCH`] slots more.
     arena: Arc<Arena>,
     g2_slots: u32,
@@ -122,17 +37,19 @@ pub struct Mirror {
     media: [Option<Box<dyn Medium>>; 3],
     shelves: [Shelf; Tier::COUNT],
     flights: BTreeMap<TransferId, Flight>,
+    of_batch: BTreeMap<BatchId, TransferId>,
     /// Batches that ended before they were waited for.
     ended: BTreeMap<BatchId, Ended>,
     next: u64,
     totals: Totals,
 }
 
-/// A copy under way.
+/// A copy under way, or one that has ended and whose end was not applied yet.
 struct Flight {
     lane: Lane,
     batch: BatchId,
     moves: Vec<(Key, Slot)>,
+    landed: Option<Result<(), Fault>>,
 }
 
 fn medium_of(lane: Lane) -> (usize, Way) {
@@ -146,10 +63,25 @@ fn medium_of(lane: Lane) -> (usize, Way) {
     }
 }
 
+/// What a fault of a medium is to the engine.
+fn failure_of(fault: Fault) -> CopyFailure {
+    match fault {
+        Fault::Corrupt => CopyFailure::Corrupt,
+        Fault::Cancelled => CopyFailure::Aborted,
+        Fault::Panicked => CopyFailure::Panicked,
+        Fault::TimedOut => CopyFailure::TimedOut,
+        Fault::NoSpace => CopyFailure::DestinationFull,
+        Fault::Gone => CopyFailure::Shutdown,
+        Fault::Missing | Fault::OutOfRange | Fault::Busy | Fault::ReadOnly | Fault::Device => {
+            CopyFailure::Executor
+        }
+    }
+}
+
 impl Mirror {
     /// Slots that the arena of a scenario needs.
     pub fn arena_slots(scenario: &Scenario) -> u32 {
-        scenario.engine.tiers.as_ref().map_or(0, |tiers| tiers.g2.blocks) + SCRATCH
+        scenario.engine.tiers.as_ref().map_or(0, |tiers| tiers.g2.blocks).saturating_add(SCRATCH)
     }
 
     /// Real tiers for a run of `scenario`: G1 beside the arena, and what is given for G3 and G4.
@@ -161,6 +93,7 @@ impl Mirror {
         scenario: &Scenario,
         arena: Arc<Arena>,
         [g1, g3, g4]: [Option<Box<dyn Medium>>; 3],
+        ends: Ends,
     ) -> Result<Self, MirrorError> {
         let unsupported = |found, expected| MirrorError::Unsupported { found, expected };
         if scenario.fleet.is_some() {
@@ -187,11 +120,13 @@ impl Mirror {
             tiers.and_then(|it| it.g4).map_or(0, |tier| tier.blocks),
         ];
         Ok(Self {
+            ends,
             arena,
             g2_slots: blocks[1],
             media: [g1, g3, g4],
             shelves: blocks.map(Shelf::new),
             flights: BTreeMap::new(),
+            of_batch: BTreeMap::new(),
             ended: BTreeMap::new(),
             next: 0,
             totals: Totals::default(),
@@ -199,11 +134,22 @@ impl Mirror {
     }
 
     /// What was done so far.
-    pub fn totals(&self) -> Totals {
-        self.totals
+    pub fn totals(&self) -> &Totals {
+        &self.totals
     }
 
-    /// Does what the facts say, in their order. A copy that ends has arrived, and is right, once this returns.
+    /// The media of G1, G3 and G4, where they are.
+    pub fn media(&self) -> [Option<&dyn Medium>; 3] {
+        [0, 1, 2].map(|at| self.media[at].as_deref())
+    }
+
+    /// From now on this bell is rung when a copy ends.
+    pub fn ring(&mut self, bell: &Bell) {
+        self.media.iter_mut().flatten().for_each(|medium| medium.ring(Arc::clone(bell)));
+    }
+
+    /// Does what the facts say, in their order. Where the modelled world says when copies end, one that ends has arrived,
+    /// and is right, once this returns.
     ///
     /// # Errors
     ///
@@ -221,7 +167,13 @@ impl Mirror {
                         log.blocks(blocks).iter().map(|it| (Key(it.hash.0), Slot(it.slot.0))).collect();
                     self.start(transfer, lane, moves)?;
                 }
-                Fact::CopyEnded { transfer, .. } => self.land(transfer)?,
+                Fact::CopyRetried { transfer, .. } if self.ends == Ends::Real => self.give_up(transfer)?,
+                Fact::CopyEnded { transfer, end, .. } => match end {
+                    CopyEnd::Completed => self.land(transfer)?,
+                    // In lock-step an attempt that failed in the modelled world has its bytes all the same.
+                    _ if self.ends == Ends::Modelled => self.land(transfer)?,
+                    _ => self.give_up(transfer)?,
+                },
                 _ => {}
             }
         }
@@ -257,8 +209,10 @@ impl Mirror {
 
     /// A copy begins: its blocks are on their way from now on.
     fn start(&mut self, transfer: TransferId, lane: Lane, moves: Vec<(Key, Slot)>) -> Done {
-        // An attempt that failed in the modelled world has its bytes all the same.
-        self.land(transfer)?;
+        match self.ends {
+            Ends::Modelled => self.land(transfer)?,
+            Ends::Real => self.give_up(transfer)?,
+        }
         let (medium, way) = medium_of(lane);
         let (from, to) = (lane.from().index(), lane.to().index());
         let mut batch = Vec::with_capacity(moves.len());
@@ -272,46 +226,80 @@ impl Mirror {
             };
             batch.push(Move { key, there, here });
         }
-        let id = self.submit(medium, way, batch);
-        self.flights.insert(transfer, Flight { lane, batch: id, moves });
+        let batch = self.submit(medium, way, batch);
+        self.of_batch.insert(batch, transfer);
+        self.flights.insert(transfer, Flight { lane, batch, moves, landed: None });
         Ok(())
     }
 
     /// A copy has ended: its blocks are there, and right.
     fn land(&mut self, transfer: TransferId) -> Done {
-        let Some(Flight { lane, batch, moves }) = self.flights.remove(&transfer) else { return Ok(()) };
-        let (medium, _) = medium_of(lane);
-        let ended = self.wait(lane.name(), medium, batch)?;
-        for (&(key, _), result) in moves.iter().zip(&ended.results) {
-            result.map_err(|fault| MirrorError::Failed { doing: lane.name(), key: key.0, fault })?;
+        let Some(mut flight) = self.flights.remove(&transfer) else { return Ok(()) };
+        let lane = flight.lane;
+        if flight.landed.is_none() {
+            let ended = self.wait(lane.name(), medium_of(lane).0, flight.batch)?;
+            self.account(&mut flight, &ended);
+            let failed = flight
+                .moves
+                .iter()
+                .zip(&ended.results)
+                .find_map(|(&(key, _), result)| Some((key, result.err()?)));
+            match failed {
+                None => {}
+                Some((key, Fault::Corrupt)) => {
+                    return Err(MirrorError::Wrong { doing: lane.name(), key: key.0 });
+                }
+                Some((key, fault)) => {
+                    return Err(MirrorError::Failed { doing: lane.name(), key: key.0, fault });
+                }
+            }
         }
-        for &(key, slot) in &moves {
-            self.verify(lane.name(), lane.to(), key, slot)?;
+        for &(key, slot) in &flight.moves {
             self.shelves[lane.to().index()].put(key, slot);
         }
-        let totals = &mut self.totals.lanes[lane.index()];
-        totals.batches += 1;
-        totals.blocks += moves.len() as u64;
-        totals.copied += ended.copied;
         Ok(())
     }
 
-    /// Looks at a block where it is said to be.
-    fn verify(&mut self, doing: &'static str, tier: Tier, key: Key, slot: Slot) -> Done {
-        let here = match tier {
-            Tier::G2 => slot,
-            _ => {
-                let (medium, here) = (tier.index().saturating_sub(1), Slot(self.g2_slots));
-                self.copy(doing, medium, Way::Load, vec![Move { key, there: slot, here }])?;
-                here
-            }
-        };
-        let busy = MirrorError::Failed { doing, key: key.0, fault: Fault::Busy };
-        if !content::is_of(key, &self.arena.read(here).ok_or(busy)?) {
-            return Err(MirrorError::Wrong { doing, key: key.0 });
+    /// Nobody wants a copy any more. Its slots are free again once this returns: nothing writes into them.
+    fn give_up(&mut self, transfer: TransferId) -> Done {
+        let Some(mut flight) = self.flights.remove(&transfer) else { return Ok(()) };
+        if flight.landed.is_some() {
+            return Ok(());
         }
-        self.totals.verified_blocks += 1;
+        let (medium, _) = medium_of(flight.lane);
+        if let Some(medium) = &mut self.media[medium] {
+            medium.cancel(flight.batch);
+        }
+        let ended = self.wait(flight.lane.name(), medium, flight.batch)?;
+        self.account(&mut flight, &ended);
         Ok(())
+    }
+
+    fn account(&mut self, flight: &mut Flight, ended: &Ended) {
+        self.of_batch.remove(&ended.id);
+        self.totals.verified_blocks += ended.results.iter().filter(|result| result.is_ok()).count() as u64;
+        self.totals.lanes[flight.lane.index()].take(ended);
+        flight.landed = Some(ended.results.iter().copied().find(Result::is_err).unwrap_or(Ok(())));
+    }
+
+    /// The copies that have ended for real since this was asked last, in the order in which that was noticed.
+    pub fn ended(&mut self) -> Vec<(TransferId, Result<(), CopyFailure>)> {
+        for medium in self.media.iter_mut().flatten() {
+            while let Some(ended) = medium.next_ended(Duration::ZERO) {
+                self.ended.insert(ended.id, ended);
+            }
+        }
+        let mut news = Vec::new();
+        while let Some((batch, ended)) = self.ended.pop_first() {
+            let Some(transfer) = self.of_batch.get(&batch).copied() else { continue };
+            let Some(mut flight) = self.flights.remove(&transfer) else { continue };
+            self.account(&mut flight, &ended);
+            if let Some(result) = flight.landed {
+                news.push((transfer, result.map_err(failure_of)));
+            }
+            self.flights.insert(transfer, flight);
+        }
+        news
     }
 
     /// Waits for what is under way, and looks at every block of every tier once more.
@@ -326,21 +314,66 @@ impl Mirror {
         }
         for tier in Tier::ALL {
             let all: Vec<(Key, Slot)> = self.shelves[tier.index()].all().collect();
-            for (key, slot) in all {
-                self.verify("at the end", tier, key, slot)?;
+            for some in all.chunks(SCRATCH as usize) {
+                self.look_at(tier, some)?;
             }
         }
+        self.persist()
+    }
+
+    /// Ends everything that is under way; what lies in the media stays there. Nothing is held any more afterwards.
+    ///
+    /// # Errors
+    ///
+    /// A copy that does not end, or a medium that cannot persist.
+    pub fn stop(&mut self) -> Done {
+        let under_way: Vec<TransferId> = self.flights.keys().copied().collect();
+        for &transfer in &under_way {
+            if let Some(Flight { lane, batch, landed: None, .. }) = self.flights.get(&transfer)
+                && let Some(medium) = &mut self.media[medium_of(*lane).0]
+            {
+                medium.cancel(*batch);
+            }
+        }
+        for transfer in under_way {
+            self.give_up(transfer)?;
+        }
+        self.persist()
+    }
+
+    fn persist(&mut self) -> Done {
         for medium in self.media.iter_mut().flatten() {
             medium.persist().map_err(|fault| MirrorError::Failed { doing: "persisting", key: 0, fault })?;
         }
         Ok(())
     }
 
+    /// Looks at blocks where they are said to be; no more of them than there are slots to look at them in.
+    fn look_at(&mut self, tier: Tier, blocks: &[(Key, Slot)]) -> Done {
+        let wrong = |key: Key| MirrorError::Wrong { doing: "at the end", key: key.0 };
+        if tier == Tier::G2 {
+            for &(key, slot) in blocks {
+                let busy = MirrorError::Failed { doing: "at the end", key: key.0, fault: Fault::Busy };
+                if !content::is_of(key, &self.arena.read(slot).ok_or(busy)?) {
+                    return Err(wrong(key));
+                }
+            }
+        } else {
+            let scratch = (self.g2_slots..).map(Slot);
+            let moves = blocks.iter().zip(scratch).map(|(&(key, there), here)| Move { key, there, here });
+            let moves = moves.collect();
+            self.copy("at the end", tier.index().saturating_sub(1), Way::Load, moves)?;
+        }
+        self.totals.verified_blocks += blocks.len() as u64;
+        Ok(())
+    }
+
+    /// Every batch is looked at where it arrives.
     fn submit(&mut self, medium: usize, way: Way, moves: Vec<Move>) -> BatchId {
         let id = BatchId(self.next);
         self.next += 1;
         if let Some(medium) = &mut self.media[medium] {
-            medium.submit(Batch { id, way, moves });
+            medium.submit(Batch { id, way, moves, look: true });
         }
         id
     }
@@ -351,6 +384,7 @@ impl Mirror {
         let ended = self.wait(doing, medium, id)?;
         match keys.iter().zip(&ended.results).find_map(|(key, result)| Some((key, result.err()?))) {
             None => Ok(()),
+            Some((key, Fault::Corrupt)) => Err(MirrorError::Wrong { doing, key: key.0 }),
             Some((key, fault)) => Err(MirrorError::Failed { doing, key: key.0, fault }),
         }
     }

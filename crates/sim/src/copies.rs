@@ -15,6 +15,7 @@ use tierscope_units::{HandoffId, Idx, PassId, RequestId, SimTime, Span, Transfer
 
 use crate::fault::{Fate, Faults};
 use crate::link::{Direction, Link, LinkSpec, Rate};
+use crate::told::{Ears, Told};
 
 /// Copies under way and the links that they cross.
 #[derive(Clone)]
@@ -33,6 +34,8 @@ pub(crate) struct Copies {
     handoffs: BTreeMap<HandoffId, Crossing>,
     /// Copies that have ended and are not reported yet, the next one last.
     ended: Vec<TransferId>,
+    /// Where copies are made by somebody else: no link is crossed, and no fault is drawn.
+    ears: Option<Ears>,
 }
 
 /// Which link is which.
@@ -161,7 +164,26 @@ impl Copies {
             under_way: BTreeMap::new(),
             handoffs: BTreeMap::new(),
             ended: Vec::new(),
+            ears: None,
         }
+    }
+
+    /// From the beginning, copies end as somebody tells.
+    pub(crate) fn listen(&mut self, ears: Ears) {
+        self.ears = Some(ears);
+    }
+
+    /// Somebody tells that a copy has ended. Where copies are modelled, nobody listens.
+    pub(crate) fn hear(&mut self, now: SimTime, told: Told) -> Told {
+        match &mut self.ears {
+            Some(ears) => ears.hear(now, told),
+            None => told,
+        }
+    }
+
+    /// Copies that somebody else makes and has not told the end of.
+    pub(crate) fn elsewhere(&self) -> impl Iterator<Item = TransferId> {
+        self.ears.iter().flat_map(Ears::under_way)
     }
 
     /// The links have other rates from `now` on; copies under way keep the latency that they began with.
@@ -186,6 +208,7 @@ impl Copies {
     /// Whether a copy is under way.
     pub(crate) fn is_under_way(&self, transfer: TransferId) -> bool {
         self.under_way.contains_key(&transfer)
+            || self.ears.as_ref().is_some_and(|ears| ears.is_under_way(transfer))
     }
 
     fn bytes_of(&self, blocks: u32) -> u128 {
@@ -194,6 +217,9 @@ impl Copies {
 
     /// A copy begins.
     pub(crate) fn start(&mut self, now: SimTime, plan: &CopyPlan) {
+        if let Some(ears) = &mut self.ears {
+            return ears.start(plan.transfer);
+        }
         let verdict = self.faults.next(plan.lane.index() as u8, now);
         let bytes = slowed(self.bytes_of(plan.blocks), verdict.slow_milli);
         let direction = if plan.lane.is_down() { Direction::Down } else { Direction::Up };
@@ -271,6 +297,9 @@ impl Copies {
     pub(crate) fn forget(&mut self, now: SimTime, worker: WorkerId) {
         let first = worker.index() as u64 * TRANSFERS_PER_WORKER;
         let range = TransferId(first)..TransferId(first + TRANSFERS_PER_WORKER);
+        if let Some(ears) = &mut self.ears {
+            ears.forget(&range);
+        }
         let lost: Vec<TransferId> = self.under_way.range(range).map(|(&transfer, _)| transfer).collect();
         for transfer in lost {
             self.cancel(now, transfer);
@@ -313,6 +342,9 @@ impl Copies {
 
     /// Nobody wants a copy's end any more.
     pub(crate) fn cancel(&mut self, now: SimTime, transfer: TransferId) {
+        if self.ears.as_mut().is_some_and(|ears| ears.cancel(transfer)) {
+            return;
+        }
         if let Some((link, _)) = self.under_way.remove(&transfer) {
             self.links[link].cancel(now, transfer);
             self.look_ahead(link);
@@ -321,7 +353,9 @@ impl Copies {
 
     /// When something changes on a link.
     pub(crate) fn next_time(&self) -> Option<SimTime> {
-        self.by_next.first().map(|&(at, _)| at)
+        let told = self.ears.as_ref().and_then(Ears::next_time);
+        let crossed = self.by_next.first().map(|&(at, _)| at);
+        told.into_iter().chain(crossed).min()
     }
 
     fn look_ahead(&mut self, link: usize) {
@@ -340,6 +374,9 @@ impl Copies {
 
     /// The next copy that has ended at `now`, in the order of their numbers, with how.
     pub(crate) fn pop_at(&mut self, now: SimTime) -> Option<Ended> {
+        if let Some(told) = self.ears.as_mut().and_then(|ears| ears.pop_at(now)) {
+            return Some(Ended::Copy(worker_of(told.transfer), told.transfer, told.end));
+        }
         if self.ended.is_empty() && self.next_time().is_some_and(|next| next <= now) {
             let mut ended = Vec::new();
             let mut due: Vec<usize> =
@@ -364,8 +401,7 @@ impl Copies {
                 Some((_, Fate::Lost)) | None => continue,
             };
             if transfer.0 < HANDOFF_TRANSFERS {
-                let worker = WorkerId((transfer.0 / TRANSFERS_PER_WORKER) as u16);
-                return Some(Ended::Copy(worker, transfer, end));
+                return Some(Ended::Copy(worker_of(transfer), transfer, end));
             }
             let handoff = HandoffId(transfer.0 - HANDOFF_TRANSFERS);
             if let Some(crossing) = self.handoffs.remove(&handoff) {
@@ -411,6 +447,10 @@ impl Copies {
         });
         used.collect()
     }
+}
+
+fn worker_of(transfer: TransferId) -> WorkerId {
+    WorkerId((transfer.0 / TRANSFERS_PER_WORKER) as u16)
 }
 
 fn transfer_of(handoff: HandoffId) -> TransferId {

@@ -25,6 +25,7 @@ mod seen;
 mod simulation;
 mod source;
 pub mod timing;
+mod told;
 
 pub use census::census;
 pub use copies::{DirectionUse, LinkUse};
@@ -32,6 +33,7 @@ pub use error::RunError;
 pub use expect::{Failure, evaluate};
 pub use run::{Run, RunOptions, RunState};
 pub use simulation::{Progress, Simulation, Step};
+pub use told::Told;
 
 /// The version that reports carry.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -14,6 +14,7 @@ use crate::census::census;
 use crate::error::RunError;
 use crate::keyframes::Keyframes;
 use crate::simulation::{Progress, Simulation, Step};
+use crate::told::Told;
 
 /// What a run keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -46,6 +47,22 @@ pub struct Run {
 impl Run {
     /// A run before its first instant.
     pub fn new(scenario: &Scenario, workload: Arc<Workload>, options: RunOptions) -> Self {
+        let simulation = Simulation::new(scenario, Arc::clone(&workload));
+        Self::of(scenario, &workload, options, simulation)
+    }
+
+    /// A run whose copies somebody else makes, or made: see [`Simulation::listening`].
+    pub fn listening(
+        scenario: &Scenario,
+        workload: Arc<Workload>,
+        options: RunOptions,
+        told: Arc<Vec<Told>>,
+    ) -> Self {
+        let simulation = Simulation::new(scenario, Arc::clone(&workload)).listening(told);
+        Self::of(scenario, &workload, options, simulation)
+    }
+
+    fn of(scenario: &Scenario, workload: &Workload, options: RunOptions, simulation: Simulation) -> Self {
         let [g1_blocks, g2, g3, g4] = tier_blocks(scenario);
         let setup = FoldSetup {
             slo: scenario.slo.as_ref().map(|slo| SloLimits {
@@ -68,7 +85,6 @@ impl Run {
             timing_model: scenario.timing.name().to_owned(),
             title: scenario.title.clone(),
         };
-        let simulation = Simulation::new(scenario, workload);
         let keyframes = options.keyframes.then(|| Keyframes::new(&simulation));
         let folds = Folds::new(&setup);
         Self { simulation, folds, keyframes, header, state: RunState::Running, census: None }
@@ -135,6 +151,11 @@ impl Run {
     fn stop_dead(&mut self) {
         self.state = RunState::DeadEnd;
         self.census = Some(census(&self.simulation));
+    }
+
+    /// Somebody who makes the copies tells that one has ended ([`Simulation::copy_ended`]).
+    pub fn copy_ended(&mut self, told: Told) -> Told {
+        self.simulation.copy_ended(told)
     }
 
     /// Where the run stands.

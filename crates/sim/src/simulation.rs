@@ -20,6 +20,7 @@ use crate::queue::{Event, Queue};
 use crate::seen::Seen;
 use crate::source::Source;
 use crate::timing;
+use crate::told::{Ears, Told};
 
 /// A run at an instant. Cloning one forks it.
 #[derive(Clone)]
@@ -114,6 +115,24 @@ impl Simulation {
             self.queue.push(SimTime::from_ns(delay.as_ns()), Event::Arrives(request));
         }
         self
+    }
+
+    /// The same run, whose copies somebody else makes: they end as they are told to ([`Simulation::copy_ended`]), and
+    /// as they were told before. Only before the first instant.
+    pub fn listening(mut self, told: Arc<Vec<Told>>) -> Self {
+        self.copies.listen(Ears::of(told));
+        self
+    }
+
+    /// Somebody who makes the copies tells that one has ended. A time that has passed means now; what was heard is
+    /// given back.
+    pub fn copy_ended(&mut self, told: Told) -> Told {
+        self.copies.hear(self.now, told)
+    }
+
+    /// Copies that somebody else makes, and whose ends were not told yet.
+    pub fn copies_elsewhere(&self) -> impl Iterator<Item = TransferId> {
+        self.copies.elsewhere()
     }
 
     /// The instant that was applied last.

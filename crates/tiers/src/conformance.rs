@@ -2,6 +2,8 @@
 //! treated apart. They run in tests and on the machines of users, so they return what they found.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::arena::Arena;
@@ -35,13 +37,15 @@ pub fn run(arena: &Arena, medium: &mut dyn Medium) -> Vec<Check> {
         return vec![Check { name: "medium and arena fit each other", failure }];
     }
     let mut bench = Bench { arena, medium, next: 0, early: BTreeMap::new() };
-    let checks: [Named; 11] = [
+    let checks: [Named; 13] = [
         ("what was stored is loaded, also elsewhere and in another order", stored_is_loaded),
         ("a slot holds what was stored last, and nothing else is served", last_store_counts),
         ("an empty slot serves nothing", empty_serves_nothing),
         ("what is forgotten is served no more", forgotten_is_missing),
         ("slots that are not there are refused, each block by itself", out_of_range_is_refused),
         ("a slot of the arena that is in use is not touched", busy_is_refused),
+        ("what is looked at and is not what its key says is seen, both ways", wrong_is_seen),
+        ("the bell is rung for every end", bell_is_rung),
         ("a batch of nothing ends", nothing_ends),
         ("each of many batches ends once", each_ends_once),
         ("a cancelled batch ends, with what was done and what was not", cancelled_ends),
@@ -83,7 +87,7 @@ impl Bench<'_> {
 
     fn submit(&mut self, way: Way, moves: Vec<Move>) -> BatchId {
         let id = BatchId(self.fresh());
-        self.medium.submit(Batch { id, way, moves });
+        self.medium.submit(Batch { id, way, moves, look: false });
         id
     }
 
@@ -220,6 +224,37 @@ fn busy_is_refused(bench: &mut Bench<'_>) -> Found {
         return Err(format!("{loaded:?}"));
     }
     bench.expect(keys[0], 7, Ok(()))
+}
+
+fn wrong_is_seen(bench: &mut Bench<'_>) -> Found {
+    let (right, wrong, other) = (bench.key(), bench.key(), bench.key());
+    bench.put_into_arena(right, Slot(0))?;
+    bench.put_into_arena(other, Slot(1))?;
+    let block = |key, at| Move { key, there: Slot(at), here: Slot(at) };
+    let moves = vec![block(right, 0), block(wrong, 1)];
+    for way in [Way::Store, Way::Load] {
+        let id = BatchId(bench.fresh());
+        bench.medium.submit(Batch { id, way, moves: moves.clone(), look: true });
+        let found = bench.end_of(id)?.results;
+        if found != [Ok(()), Err(Fault::Corrupt)] {
+            return Err(format!("{way:?}: {found:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn bell_is_rung(bench: &mut Bench<'_>) -> Found {
+    let keys = bench.store(&[0, 1, 2])?;
+    let rung = Arc::new(AtomicU32::new(0));
+    let counts = Arc::clone(&rung);
+    bench.medium.ring(Arc::new(move || {
+        counts.fetch_add(1, Ordering::SeqCst);
+    }));
+    for at in 0..3 {
+        bench.expect(keys[at as usize], at, Ok(()))?;
+    }
+    let found = rung.load(Ordering::SeqCst);
+    if found == 3 { Ok(()) } else { Err(format!("3 batches ended, the bell rang {found} times")) }
 }
 
 fn nothing_ends(bench: &mut Bench<'_>) -> Found {

@@ -2,24 +2,20 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::arena::{Arena, ArenaError};
 use crate::capability::{Capability, Kind};
+use crate::device::{Device, Loaded, Outcome, Stored, Wanted};
 use crate::fault::Fault;
-use crate::medium::{Batch, BatchId, Ended, Key, Medium, Move, Slot, Way};
-use crate::pool::{Copier, Pool};
+use crate::medium::{Key, Slot};
+use crate::pool::Pooled;
 
 /// Slots of plain memory.
-pub struct HostMedium {
-    capability: Capability,
-    copier: Arc<Copies>,
-    pool: Pool,
-}
+pub type HostMedium = Pooled<HostDevice>;
 
-struct Copies {
-    arena: Arc<Arena>,
+/// Slots of plain memory, as a thread sees them.
+pub struct HostDevice {
     own: Arena,
     /// By slot, its content.
     keys: Vec<Held>,
@@ -27,13 +23,13 @@ struct Copies {
 
 /// What a slot holds. A key takes all 64 bits, so that "nothing" is a word of its own.
 #[derive(Default)]
-struct Held {
-    holds: std::sync::atomic::AtomicBool,
+pub(crate) struct Held {
+    holds: AtomicBool,
     key: AtomicU64,
 }
 
 impl Held {
-    fn set(&self, key: Option<Key>) {
+    pub(crate) fn set(&self, key: Option<Key>) {
         self.holds.store(false, Ordering::Release);
         if let Some(key) = key {
             self.key.store(key.0, Ordering::Release);
@@ -41,38 +37,45 @@ impl Held {
         }
     }
 
-    fn is(&self, key: Key) -> bool {
+    pub(crate) fn is(&self, key: Key) -> bool {
         self.holds.load(Ordering::Acquire) && self.key.load(Ordering::Acquire) == key.0
     }
 }
 
-impl Copier for Copies {
-    fn copy(&self, way: Way, block: Move) -> Result<(), Fault> {
+impl Device for HostDevice {
+    fn grain(&self) -> usize {
+        GRAIN_BYTES.div_ceil(self.own.block_bytes())
+    }
+
+    fn store(&self, block: Stored<'_>, _: &Wanted) -> Outcome {
         let held = self.keys.get(block.there.0 as usize).ok_or(Fault::OutOfRange)?;
-        if block.here.0 >= self.arena.slots() {
-            return Err(Fault::OutOfRange);
-        }
-        match way {
-            Way::Store => {
-                let from = self.arena.read(block.here).ok_or(Fault::Busy)?;
-                let mut to = self.own.write(block.there).ok_or(Fault::Busy)?;
-                // Half of a copy is nobody's content.
-                held.set(None);
-                to.copy_from_slice(&from);
-                held.set(Some(block.key));
-            }
-            Way::Load => {
-                let from = self.own.read(block.there).ok_or(Fault::Busy)?;
-                if !held.is(block.key) {
-                    return Err(Fault::Missing);
-                }
-                let mut to = self.arena.write(block.here).ok_or(Fault::Busy)?;
-                to.copy_from_slice(&from);
-            }
-        }
+        let mut to = self.own.write(block.there).ok_or(Fault::Busy)?;
+        // Half of a copy is nobody's content.
+        held.set(None);
+        to.copy_from_slice(block.from);
+        held.set(Some(block.key));
         Ok(())
     }
+
+    fn load(&self, block: Loaded<'_>, _: &Wanted) -> Outcome {
+        let held = self.keys.get(block.there.0 as usize).ok_or(Fault::OutOfRange)?;
+        let from = self.own.read(block.there).ok_or(Fault::Busy)?;
+        if !held.is(block.key) {
+            return Err(Fault::Missing);
+        }
+        block.into.copy_from_slice(&from);
+        Ok(())
+    }
+
+    fn forget(&self, slot: Slot) {
+        if let Some(held) = self.keys.get(slot.0 as usize) {
+            held.set(None);
+        }
+    }
 }
+
+/// Blocks are handed to a thread in parts of so many bytes: less, and handing them over costs more than copying them.
+const GRAIN_BYTES: usize = 1 << 20;
 
 /// Why a host medium could not be made.
 #[derive(Debug)]
@@ -100,7 +103,7 @@ impl HostMedium {
     /// # Errors
     ///
     /// When there is not enough memory, or no thread can be started.
-    pub fn new(arena: Arc<Arena>, slots: u32, threads: u32) -> Result<Self, HostError> {
+    pub fn of_memory(arena: Arc<Arena>, slots: u32, threads: u32) -> Result<Self, HostError> {
         let block_bytes = arena.block_bytes();
         let own = Arena::new(slots, block_bytes, false).map_err(HostError::Memory)?;
         let capability = Capability {
@@ -113,40 +116,6 @@ impl HostMedium {
             shortfalls: own.shortfalls().to_vec(),
         };
         let keys = (0..slots).map(|_| Held::default()).collect();
-        let copier = Arc::new(Copies { arena, own, keys });
-        let pool = Pool::new(threads, "tier-host", &copier).map_err(HostError::Threads)?;
-        Ok(Self { capability, copier, pool })
-    }
-}
-
-impl Medium for HostMedium {
-    fn capability(&self) -> &Capability {
-        &self.capability
-    }
-
-    fn submit(&mut self, batch: Batch) {
-        self.pool.submit(batch);
-    }
-
-    fn next_ended(&mut self, wait: Duration) -> Option<Ended> {
-        self.pool.next_ended(wait)
-    }
-
-    fn cancel(&mut self, id: BatchId) {
-        self.pool.cancel(id);
-    }
-
-    fn forget(&mut self, slot: Slot) {
-        if let Some(held) = self.copier.keys.get(slot.0 as usize) {
-            held.set(None);
-        }
-    }
-
-    fn persist(&mut self) -> Result<(), Fault> {
-        Ok(())
-    }
-
-    fn close(&mut self) {
-        self.pool.close();
+        Self::new(HostDevice { own, keys }, arena, capability).map_err(HostError::Threads)
     }
 }

@@ -1,5 +1,6 @@
 //! The one trait of all media.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::capability::Capability;
@@ -46,6 +47,9 @@ pub struct Batch {
     pub way: Way,
     /// The blocks, in the order in which their results are told.
     pub moves: Vec<Move>,
+    /// Look at every block where it has arrived: the content of a key follows from the key (`content`). One that is not
+    /// as it should be is [`Fault::Corrupt`].
+    pub look: bool,
 }
 
 /// A batch that has ended.
@@ -57,9 +61,21 @@ pub struct Ended {
     pub results: Vec<Result<(), Fault>>,
     /// From its submission until a worker took it.
     pub queued: Duration,
-    /// From then to its end.
+    /// From then until the last of its blocks was copied.
     pub copied: Duration,
+    /// From then until all of them had been looked at.
+    pub looked: Duration,
 }
+
+impl Ended {
+    /// A batch that was never begun.
+    pub(crate) fn at_once(id: BatchId, results: Vec<Result<(), Fault>>) -> Self {
+        Self { id, results, queued: Duration::ZERO, copied: Duration::ZERO, looked: Duration::ZERO }
+    }
+}
+
+/// Rung whenever a batch has ended, by whoever ended it: quick, and it waits for nothing.
+pub type Bell = Arc<dyn Fn() + Send + Sync>;
 
 /// Somewhere that blocks can be.
 ///
@@ -74,6 +90,9 @@ pub trait Medium: Send {
 
     /// The next batch that has ended, waiting so long for one; `None` when none has by then.
     fn next_ended(&mut self, wait: Duration) -> Option<Ended>;
+
+    /// From now on this bell is rung as well, so that one thread can wait for several media.
+    fn ring(&mut self, bell: Bell);
 
     /// Batches under way whose blocks nobody wants any more end soon, those blocks that were not begun with
     /// [`Fault::Cancelled`].

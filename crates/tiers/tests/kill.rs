@@ -34,7 +34,7 @@ fn open(folder: &Path) -> (Arc<Arena>, DiskMedium) {
 }
 
 fn copy(medium: &mut DiskMedium, way: Way, block: Move) -> Result<(), Fault> {
-    medium.submit(Batch { id: BatchId(0), way, moves: vec![block] });
+    medium.submit(Batch { id: BatchId(0), way, moves: vec![block], look: false });
     loop {
         if let Some(ended) = medium.next_ended(Duration::from_secs(60)) {
             return ended.results[0];

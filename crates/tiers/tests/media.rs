@@ -26,7 +26,7 @@ fn passes(arena: &Arena, medium: &mut dyn Medium) {
 fn host_memory_conforms() {
     for (block_bytes, threads) in [(8, 1), (4_096, 4), (65_536, 2)] {
         let arena = arena(block_bytes);
-        let mut medium = HostMedium::new(Arc::clone(&arena), 16, threads).expect("some kilobytes");
+        let mut medium = HostMedium::of_memory(Arc::clone(&arena), 16, threads).expect("some kilobytes");
         passes(&arena, &mut medium);
     }
 }

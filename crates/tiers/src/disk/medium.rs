@@ -3,45 +3,44 @@
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::device::DiskFile;
 use super::folder::{self, DiskError, DiskOptions};
 use super::slab::Slab;
 use crate::arena::Arena;
 use crate::capability::{Capability, Kind};
-use crate::fault::Fault;
-use crate::medium::{Batch, BatchId, Ended, Key, Medium, Move, Slot, Way};
-use crate::pool::{Copier, Pool};
+use crate::device::{Device, Loaded, Outcome, Stored, Wanted};
+use crate::medium::{Key, Slot};
+use crate::pool::Pooled;
 
 /// A folder of a disk.
-pub struct DiskMedium {
-    capability: Capability,
-    copier: Arc<Copies>,
-    pool: Pool,
+pub type DiskMedium = Pooled<DiskDevice>;
+
+/// A folder of a disk, as a thread sees it.
+pub struct DiskDevice {
+    slab: Slab<DiskFile>,
     _lock: File,
 }
 
-struct Copies {
-    arena: Arc<Arena>,
-    slab: Slab<DiskFile>,
-}
+impl Device for DiskDevice {
+    fn store(&self, block: Stored<'_>, _: &Wanted) -> Outcome {
+        self.slab.store(block.key, block.there, block.from)
+    }
 
-impl Copier for Copies {
-    fn copy(&self, way: Way, block: Move) -> Result<(), Fault> {
-        if block.here.0 >= self.arena.slots() || block.there.0 >= self.slab.geometry().slots {
-            return Err(Fault::OutOfRange);
-        }
-        match way {
-            Way::Store => {
-                let from = self.arena.read(block.here).ok_or(Fault::Busy)?;
-                self.slab.store(block.key, block.there, &from)
-            }
-            Way::Load => {
-                let mut to = self.arena.write(block.here).ok_or(Fault::Busy)?;
-                self.slab.load(block.key, block.there, &mut to)
-            }
-        }
+    fn load(&self, block: Loaded<'_>, _: &Wanted) -> Outcome {
+        self.slab.load(block.key, block.there, block.into)
+    }
+
+    fn forget(&self, slot: Slot) {
+        self.slab.forget(slot);
+    }
+
+    fn persist(&self) -> Outcome {
+        self.slab.persist()
+    }
+
+    fn survivors(&self) -> Vec<(Key, Slot)> {
+        self.slab.contents()
     }
 }
 
@@ -65,46 +64,11 @@ impl DiskMedium {
             outlives_process: true,
             shortfalls: opened.shortfalls,
         };
-        let copier = Arc::new(Copies { arena, slab: opened.slab });
-        let pool = Pool::new(options.threads, "tier-disk", &copier).map_err(|error| DiskError::Io {
+        let device = DiskDevice { slab: opened.slab, _lock: opened._lock };
+        Self::new(device, arena, capability).map_err(|error| DiskError::Io {
             doing: "start threads",
             path: folder.to_owned(),
             error,
-        })?;
-        Ok(Self { capability, copier, pool, _lock: opened._lock })
-    }
-}
-
-impl Medium for DiskMedium {
-    fn capability(&self) -> &Capability {
-        &self.capability
-    }
-
-    fn submit(&mut self, batch: Batch) {
-        self.pool.submit(batch);
-    }
-
-    fn next_ended(&mut self, wait: Duration) -> Option<Ended> {
-        self.pool.next_ended(wait)
-    }
-
-    fn cancel(&mut self, id: BatchId) {
-        self.pool.cancel(id);
-    }
-
-    fn forget(&mut self, slot: Slot) {
-        self.copier.slab.forget(slot);
-    }
-
-    fn persist(&mut self) -> Result<(), Fault> {
-        self.copier.slab.persist()
-    }
-
-    fn close(&mut self) {
-        self.pool.close();
-    }
-
-    fn survivors(&self) -> Vec<(Key, Slot)> {
-        self.copier.slab.contents()
+        })
     }
 }

@@ -114,10 +114,6 @@ impl<D: Disk> Slab<D> {
         Ok(slab)
     }
 
-    pub(crate) fn geometry(&self) -> Geometry {
-        self.geometry
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
