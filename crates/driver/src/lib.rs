@@ -10,15 +10,19 @@
 //! was told is kept, and told again it gives the same facts.
 
 mod bell;
+mod board;
 mod clock;
 mod error;
 mod live;
 mod mirror;
+mod publish;
 mod shelf;
 mod totals;
 
+pub use board::{Board, Gauge, Readout};
 pub use clock::Pace;
 pub use error::MirrorError;
 pub use live::{Live, LiveError};
 pub use mirror::{Ends, Mirror};
+pub use publish::{Orders, Published, Word};
 pub use totals::{LaneTotals, Totals};

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tierscope_engine::FactLog;
-use tierscope_scenario::{Scenario, Workload};
-use tierscope_sim::{Run, RunError, RunOptions, RunState, Told};
+use tierscope_scenario::{Scenario, Told, Workload};
+use tierscope_sim::{Run, RunError, RunState};
 use tierscope_units::SimTime;
 
 use crate::bell::Doorbell;
+use crate::board::{Board, Readout};
 use crate::clock::{Clock, Pace};
 use crate::error::MirrorError;
 use crate::mirror::Mirror;
@@ -44,16 +45,17 @@ pub struct Live {
     pace: Pace,
     clock: Clock,
     bell: Doorbell,
+    board: Board,
     told: Vec<Told>,
 }
 
 impl Live {
     /// A run before its first instant; its clock starts now.
     pub fn new(scenario: &Scenario, workload: Arc<Workload>, mut mirror: Mirror, pace: Pace) -> Self {
-        let run = Run::listening(scenario, workload, RunOptions::default(), Arc::default());
+        let run = Run::listening(scenario, workload);
         let bell = Doorbell::default();
         mirror.ring(&bell.bell());
-        Self { run, mirror, pace, clock: Clock::start(), bell, told: Vec::new() }
+        Self { run, mirror, pace, clock: Clock::start(), bell, board: Board::new(scenario), told: Vec::new() }
     }
 
     /// Goes on for so long at most, showing the facts to `sink`.
@@ -109,13 +111,15 @@ impl Live {
 
     fn instant(&mut self, sink: &mut impl FnMut(&FactLog)) -> Result<RunState, LiveError> {
         let mut followed = Ok(());
-        let mirror = &mut self.mirror;
+        let (mirror, board) = (&mut self.mirror, &mut self.board);
         let advanced = self.run.advance(1, |log| {
             if followed.is_ok() {
                 followed = mirror.take(log);
             }
+            board.take(log);
             sink(log);
         });
+        self.board.publish(&self.run);
         followed.map_err(LiveError::Tiers)?;
         advanced.map_err(LiveError::Run)
     }
@@ -141,6 +145,11 @@ impl Live {
     /// The run.
     pub fn run(&self) -> &Run {
         &self.run
+    }
+
+    /// What other threads may read of it.
+    pub fn readout(&self) -> Readout {
+        self.board.readout()
     }
 
     /// Real tiers.

@@ -180,6 +180,17 @@ pub enum CopyFailure {
 }
 
 impl CopyFailure {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Executor,
+        Self::Corrupt,
+        Self::Aborted,
+        Self::Panicked,
+        Self::TimedOut,
+        Self::DestinationFull,
+        Self::Shutdown,
+    ];
+
     /// The word for it in exports.
     pub const fn name(self) -> &'static str {
         match self {

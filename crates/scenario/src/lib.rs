@@ -5,7 +5,7 @@
 //! - [`expand()`] makes a [`Workload`] of a scenario (and the bytes of its trace);
 //! - [`set`] changes one key of a text; [`link`] packs a text into an address and back;
 //! - [`preset`] has the models and GPUs, [`interconnect`] the links between tiers, [`fault`] what goes wrong on them,
-//!   [`trace`] the readers of traces; [`import`] makes scenarios of what people have.
+//!   [`recording`] what a driven run was told, [`trace`] the readers of traces; [`import`] makes scenarios of what people have.
 //!
 //! Invariants: a function of its arguments (no I/O, no clock, no entropy, no hash-map iteration); every size that
 //! comes from outside is bounded (see [`limit`]) before memory is taken for it; every refusal is a [`Problem`].
@@ -26,6 +26,7 @@ pub mod link;
 mod node;
 pub mod preset;
 mod problem;
+pub mod recording;
 mod scenario;
 mod set;
 mod text;
@@ -42,6 +43,7 @@ pub use fault::{FaultKind, FaultSpec, When};
 pub use hardware::Hardware;
 pub use interconnect::{LinkRate, LinkRates, Links};
 pub use problem::Problem;
+pub use recording::{Recording, Told};
 pub use scenario::{
     ArrivalProcess, InlinePrompt, InlineRequest, InlineStart, Lengths, Scenario, SharedPrefix, Slo,
     Synthetic, TraceSpec, WorkloadSpec,

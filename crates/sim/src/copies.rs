@@ -10,12 +10,12 @@ use std::num::NonZeroU64;
 use tierscope_engine::{CopyFailure, CopyPlan, HandoffCopy, Lane, TRANSFERS_PER_WORKER};
 use tierscope_scenario::fault::HANDOFF_LANE;
 use tierscope_scenario::fleet::{HandoffLink, SharedBy};
-use tierscope_scenario::{LinkRate, LinkRates, Scenario};
+use tierscope_scenario::{LinkRate, LinkRates, Scenario, Told};
 use tierscope_units::{HandoffId, Idx, PassId, RequestId, SimTime, Span, TransferId, WorkerId};
 
 use crate::fault::{Fate, Faults};
 use crate::link::{Direction, Link, LinkSpec, Rate};
-use crate::told::{Ears, Told};
+use crate::told::Ears;
 
 /// Copies under way and the links that they cross.
 #[derive(Clone)]

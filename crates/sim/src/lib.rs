@@ -33,7 +33,6 @@ pub use error::RunError;
 pub use expect::{Failure, evaluate};
 pub use run::{Run, RunOptions, RunState};
 pub use simulation::{Progress, Simulation, Step};
-pub use told::Told;
 
 /// The version that reports carry.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -7,14 +7,13 @@ use tierscope_engine::FactLog;
 use tierscope_report::{
     Census, FoldSetup, Folds, Header, InfiniteCache, Outcome, Report, SloLimits, WorkerSetup, infinite_cache,
 };
-use tierscope_scenario::{Problem, Scenario, Workload};
+use tierscope_scenario::{Problem, Recording, Scenario, Told, Workload};
 use tierscope_units::{SimTime, TokenRun};
 
 use crate::census::census;
 use crate::error::RunError;
 use crate::keyframes::Keyframes;
 use crate::simulation::{Progress, Simulation, Step};
-use crate::told::Told;
 
 /// What a run keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -32,6 +31,8 @@ pub enum RunState {
     Finished,
     /// Nothing will happen any more, and requests are unfinished (rule R3).
     DeadEnd,
+    /// It is as far as it was driven: there it was stopped.
+    Stopped,
 }
 
 /// A run under way or over.
@@ -42,6 +43,8 @@ pub struct Run {
     header: Header,
     state: RunState,
     census: Option<Census>,
+    /// The last instant of a run that was stopped when it was driven.
+    stopped: Option<SimTime>,
 }
 
 impl Run {
@@ -51,15 +54,23 @@ impl Run {
         Self::of(scenario, &workload, options, simulation)
     }
 
-    /// A run whose copies somebody else makes, or made: see [`Simulation::listening`].
-    pub fn listening(
+    /// A run whose copies somebody else makes: see [`Simulation::listening`].
+    pub fn listening(scenario: &Scenario, workload: Arc<Workload>) -> Self {
+        let simulation = Simulation::new(scenario, Arc::clone(&workload)).listening(Arc::default());
+        Self::of(scenario, &workload, RunOptions::default(), simulation)
+    }
+
+    /// A driven run once more, of the scenario in its recording.
+    pub fn replay(
         scenario: &Scenario,
         workload: Arc<Workload>,
         options: RunOptions,
-        told: Arc<Vec<Told>>,
+        recording: &Recording,
     ) -> Self {
+        let told = Arc::new(recording.told.clone());
         let simulation = Simulation::new(scenario, Arc::clone(&workload)).listening(told);
-        Self::of(scenario, &workload, options, simulation)
+        let run = Self::of(scenario, &workload, options, simulation);
+        Self { stopped: recording.stopped, ..run }
     }
 
     fn of(scenario: &Scenario, workload: &Workload, options: RunOptions, simulation: Simulation) -> Self {
@@ -87,7 +98,7 @@ impl Run {
         };
         let keyframes = options.keyframes.then(|| Keyframes::new(&simulation));
         let folds = Folds::new(&setup);
-        Self { simulation, folds, keyframes, header, state: RunState::Running, census: None }
+        Self { simulation, folds, keyframes, header, state: RunState::Running, census: None, stopped: None }
     }
 
     /// Applies up to `instants` instants, showing the facts to `sink`.
@@ -97,6 +108,9 @@ impl Run {
     /// When time would leave the representable range; the facts so far stand.
     pub fn advance(&mut self, instants: u32, mut sink: impl FnMut(&FactLog)) -> Result<RunState, RunError> {
         for _ in 0..instants {
+            if self.state == RunState::Running && self.is_past_stop() {
+                self.state = RunState::Stopped;
+            }
             if self.state != RunState::Running {
                 break;
             }
@@ -142,6 +156,10 @@ impl Run {
         Ok(self.state)
     }
 
+    fn is_past_stop(&self) -> bool {
+        self.stopped.is_some_and(|last| self.simulation.next_time().is_none_or(|next| next > last))
+    }
+
     fn keep_state(&mut self) {
         if let Some(keyframes) = &mut self.keyframes {
             keyframes.instant(&self.simulation);
@@ -181,7 +199,7 @@ impl Run {
     /// The report so far. A run that is not over counts as cancelled.
     pub fn report(&self) -> Report {
         let outcome = match self.state {
-            RunState::Running => Outcome::Cancelled,
+            RunState::Running | RunState::Stopped => Outcome::Cancelled,
             RunState::Finished => Outcome::Finished,
             RunState::DeadEnd => Outcome::DeadEnd,
         };

@@ -8,7 +8,7 @@ use tierscope_engine::{
     Arrival, Command, Engine, Entry, FactLog, Fleet, FleetCommand, FleetInput, Input, Leg, Message, PassPlan,
     Rank, WorkerChange,
 };
-use tierscope_scenario::{Scenario, Timing, Workload};
+use tierscope_scenario::{Scenario, Timing, Told, Workload};
 use tierscope_units::{Idx, RandomStream, RequestId, SimTime, Span, TransferId, WorkerId};
 
 use crate::acceptance::Acceptance;
@@ -20,7 +20,7 @@ use crate::queue::{Event, Queue};
 use crate::seen::Seen;
 use crate::source::Source;
 use crate::timing;
-use crate::told::{Ears, Told};
+use crate::told::Ears;
 
 /// A run at an instant. Cloning one forks it.
 #[derive(Clone)]

@@ -6,19 +6,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use tierscope_engine::CopyFailure;
+use tierscope_scenario::Told;
 use tierscope_units::{SimTime, TransferId};
-
-/// A copy that has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
-    /// When.
-    pub at: SimTime,
-    /// Which.
-    pub transfer: TransferId,
-    /// How.
-    pub end: Result<(), CopyFailure>,
-}
 
 /// What was told, and what of it was heard.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,170 @@
+//! Keeps what other threads may read of a driven run: what is registered where, and how far each lane is.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tierscope_engine::{BlockRef, CopyEnd, Fact, FactLog, Lane, Tier};
+use tierscope_scenario::Scenario;
+use tierscope_sim::Run;
+use tierscope_units::TransferId;
+
+use crate::publish::{Orders, Published};
+
+/// Numbers beside what is registered, in the order in which they are published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gauge {
+    /// Batches of a lane that wait.
+    Queued(Lane),
+    /// Batches of a lane whose copy is under way.
+    InFlight(Lane),
+    /// Requests that wait.
+    Waiting,
+    /// Requests that run.
+    Running,
+    /// Requests that have ended.
+    Ended,
+    /// The instant, in nanoseconds.
+    NowNs,
+}
+
+impl Gauge {
+    const COUNT: usize = 2 * Lane::COUNT + 4;
+
+    fn index(self) -> usize {
+        match self {
+            Self::Queued(lane) => lane.index(),
+            Self::InFlight(lane) => Lane::COUNT + lane.index(),
+            Self::Waiting => 2 * Lane::COUNT,
+            Self::Running => 2 * Lane::COUNT + 1,
+            Self::Ended => 2 * Lane::COUNT + 2,
+            Self::NowNs => 2 * Lane::COUNT + 3,
+        }
+    }
+}
+
+/// What is read: shared with as many threads as like to.
+#[derive(Clone)]
+pub struct Readout {
+    published: Arc<Published>,
+    /// By tier, its first slot among the published ones, and how many there are.
+    tiers: [(usize, usize); Tier::COUNT],
+}
+
+impl Readout {
+    /// Batches of a lane that have ended well; what they registered is seen from now on.
+    pub fn completed(&self, lane: Lane) -> u64 {
+        self.published.completed(lane.index())
+    }
+
+    /// Blocks of a lane that have arrived.
+    pub fn blocks(&self, lane: Lane) -> u64 {
+        self.published.completed(Lane::COUNT + lane.index())
+    }
+
+    /// A number.
+    pub fn gauge(&self, gauge: Gauge) -> u64 {
+        self.published.completed(2 * Lane::COUNT + gauge.index())
+    }
+
+    /// Blocks that are matchable in a tier.
+    pub fn matchable(&self, tier: Tier) -> usize {
+        let (first, count) = self.tiers[tier.index()];
+        (first..first + count).filter(|&slot| self.published.is_taken(slot)).count()
+    }
+
+    /// Whether a hash is matchable in a slot of a tier.
+    pub fn holds(&self, tier: Tier, slot: u32, hash: u64) -> bool {
+        let (first, count) = self.tiers[tier.index()];
+        (slot as usize) < count && self.published.holds(first + slot as usize, hash)
+    }
+}
+
+/// Who writes it.
+pub struct Board {
+    readout: Readout,
+    completed: [u64; Lane::COUNT],
+    blocks: [u64; Lane::COUNT],
+    /// Blocks of batches under way.
+    under_way: BTreeMap<TransferId, u32>,
+}
+
+impl Board {
+    /// Nothing has happened yet.
+    pub fn new(scenario: &Scenario) -> Self {
+        let mut first = 0;
+        let tiers = scenario.fleet_config().tier_blocks().map(|blocks| {
+            let range = (first, usize::try_from(blocks).unwrap_or(0));
+            first += range.1;
+            range
+        });
+        let published = Arc::new(Published::new(2 * Lane::COUNT + Gauge::COUNT, first, Orders::SOUND));
+        Self {
+            readout: Readout { published, tiers },
+            completed: [0; Lane::COUNT],
+            blocks: [0; Lane::COUNT],
+            under_way: BTreeMap::new(),
+        }
+    }
+
+    /// What other threads read.
+    pub fn readout(&self) -> Readout {
+        self.readout.clone()
+    }
+
+    /// Takes the facts of an instant. Registrations go before the batches that made them.
+    pub fn take(&mut self, log: &FactLog) {
+        for (_, fact) in log.iter() {
+            match *fact {
+                Fact::Stored { blocks, .. } | Fact::ClaimActivated { blocks, .. } => {
+                    self.register(Tier::G1, log.blocks(blocks));
+                }
+                Fact::Removed { blocks } => self.remove(Tier::G1, log.blocks(blocks)),
+                Fact::TierStored { tier, blocks } => self.register(tier, log.blocks(blocks)),
+                Fact::TierRemoved { tier, blocks } => self.remove(tier, log.blocks(blocks)),
+                Fact::CopyStarted { transfer, blocks, .. } => {
+                    self.under_way.insert(transfer, blocks.len());
+                }
+                Fact::CopyEnded { transfer, lane, end, .. } => {
+                    let blocks = self.under_way.remove(&transfer).unwrap_or(0);
+                    if end == CopyEnd::Completed {
+                        self.completed[lane.index()] += 1;
+                        self.blocks[lane.index()] += u64::from(blocks);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Publishes how far the run is, once all facts of its instant have been taken.
+    pub fn publish(&self, run: &Run) {
+        let published = &self.readout.published;
+        let engine = run.simulation().engine();
+        let (waiting, running) = engine.queue_lengths();
+        let progress = run.progress();
+        let gauge = |gauge: Gauge, value: u64| published.complete(2 * Lane::COUNT + gauge.index(), value);
+        for lane in Lane::ALL {
+            let snapshot = engine.lane(lane);
+            published.complete(lane.index(), self.completed[lane.index()]);
+            published.complete(Lane::COUNT + lane.index(), self.blocks[lane.index()]);
+            gauge(Gauge::Queued(lane), snapshot.queued.into());
+            gauge(Gauge::InFlight(lane), snapshot.past_queue().into());
+        }
+        gauge(Gauge::Waiting, waiting as u64);
+        gauge(Gauge::Running, running as u64);
+        gauge(Gauge::Ended, progress.ended.into());
+        gauge(Gauge::NowNs, progress.now.as_ns());
+    }
+
+    fn register(&self, tier: Tier, blocks: &[BlockRef]) {
+        let (first, _) = self.readout.tiers[tier.index()];
+        blocks
+            .iter()
+            .for_each(|block| self.readout.published.register(first + block.slot.0 as usize, block.hash.0));
+    }
+
+    fn remove(&self, tier: Tier, blocks: &[BlockRef]) {
+        let (first, _) = self.readout.tiers[tier.index()];
+        blocks.iter().for_each(|block| self.readout.published.remove(first + block.slot.0 as usize));
+    }
+}
