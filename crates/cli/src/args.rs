@@ -125,6 +125,23 @@ pub(crate) enum Command {
     Man,
 }
 
+/// Where a run's outputs go, of `run` and `drive` alike.
+#[derive(Debug, clap::Args)]
+pub(crate) struct LogOutputs {
+    /// Write the report as JSON; - is standard output, instead of the table
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Write every fact as a line of JSON; - is standard output, instead of the table
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
+    /// Write the run on one axis of time, for ui.perfetto.dev or chrome://tracing; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) perfetto: Option<PathBuf>,
+    /// Write a row for each request as CSV; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) requests: Option<PathBuf>,
+}
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub(crate) struct RunArgs {
@@ -143,18 +160,8 @@ pub(crate) struct RunArgs {
     /// Change the seed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: Option<u64>,
-    /// Write the report as JSON; - is standard output, instead of the table
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-    /// Write every fact as a line of JSON; - is standard output, instead of the table
-    #[arg(long, value_name = "FILE")]
-    pub(crate) events: Option<PathBuf>,
-    /// Write the run on one axis of time, for ui.perfetto.dev or chrome://tracing; - is standard output
-    #[arg(long, value_name = "FILE")]
-    pub(crate) perfetto: Option<PathBuf>,
-    /// Write a row for each request as CSV; - is standard output
-    #[arg(long, value_name = "FILE")]
-    pub(crate) requests: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) outputs: LogOutputs,
     /// Print the digest of the run alone, instead of the table
     #[arg(long)]
     pub(crate) digest: bool,

@@ -6,12 +6,16 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
-use tierscope_scenario::{Problem, Scenario, Workload, import, limit, link, trace};
+use tierscope_scenario::{Problem, Recording, Scenario, Workload, import, limit, link, recording, trace};
+use tierscope_sim::{Run, RunOptions};
 
 /// Bytes of a file that are looked at to tell what it is.
 const HEAD_BYTES: u64 = 1 << 16;
+/// Most bytes of a recording.
+const RECORDING_BYTES_MAX: u64 = 1 << 30;
 /// Most bytes of a scenario text.
 const SCENARIO_BYTES_MAX: u64 = limit::SCENARIO_TEXT_BYTES as u64;
 
@@ -25,6 +29,8 @@ pub(crate) struct Input {
     pub(crate) text: String,
     /// Whether only a trace was given, so that the rest is defaults.
     pub(crate) bare_trace: bool,
+    /// What was told, where a recording of a driven run was given.
+    pub(crate) recording: Option<Recording>,
     /// Where the trace lies, if it needs one.
     trace: Option<PathBuf>,
 }
@@ -51,6 +57,7 @@ pub(crate) struct Source {
     /// Paths in the scenario are relative to this folder.
     pub(crate) folder: PathBuf,
     bare_trace: bool,
+    recording: Option<Recording>,
 }
 
 /// Finds, changes and parses a scenario.
@@ -64,13 +71,22 @@ pub(crate) fn read(argument: &str, changes: &Changes<'_>) -> Result<Input> {
         (Some(given), Some(_)) => Some(given.to_owned()),
         (None, named) => named,
     };
-    let Source { name, text, bare_trace, .. } = source;
-    Ok(Input { name, scenario, text, bare_trace, trace })
+    let Source { name, text, bare_trace, recording, .. } = source;
+    Ok(Input { name, scenario, text, bare_trace, recording, trace })
 }
 
 /// Finds and changes a scenario; says what to call it in messages about its text.
 pub(crate) fn changed(argument: &str, changes: &Changes<'_>) -> Result<(Source, String)> {
     let mut source = find(argument)?;
+    if source.recording.is_some()
+        && (changes.seed.is_some() || changes.hardware.is_some() || !changes.set.is_empty())
+    {
+        return Err(anyhow!(
+            "error: {} is a recording: what happened cannot be changed\n  mend: change its scenario and run that \
+             (`tierscope link {0} | tierscope run - --set …`), or leave --set, --seed and --hardware out",
+            source.name
+        ));
+    }
     let mut assignments: Vec<String> = Vec::new();
     let replays = !source.bare_trace && changes.trace.is_some();
     if replays && tierscope_scenario::parse_any(&source.text).is_ok_and(|found| found.trace_path().is_none())
@@ -118,6 +134,14 @@ fn no_trace(name: &str) -> anyhow::Error {
 }
 
 impl Input {
+    /// A run of it before its first instant: of the scenario, or of what was recorded.
+    pub(crate) fn run(&self, workload: Arc<Workload>) -> Run {
+        match &self.recording {
+            Some(recording) => Run::replay(&self.scenario, workload, RunOptions::default(), recording),
+            None => Run::new(&self.scenario, workload, RunOptions::default()),
+        }
+    }
+
     /// Makes the requests, reading the trace if there is one.
     pub(crate) fn expand(&self) -> Result<Workload> {
         let bytes = self.trace.as_deref().map(read_trace).transpose()?;
@@ -135,6 +159,9 @@ fn find(argument: &str) -> Result<Source> {
     if looks_like_link(argument) && !path.exists() {
         return from_link(argument);
     }
+    if let Some(source) = recording(path)? {
+        return Ok(source);
+    }
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     match extension.to_ascii_lowercase().as_str() {
         "toml" => from_file(path),
@@ -148,6 +175,22 @@ fn find(argument: &str) -> Result<Source> {
             )
         }),
     }
+}
+
+/// The scenario of a driven run, if a file begins as recordings do. One that cannot be read is told of by whoever reads it
+/// next.
+fn recording(path: &Path) -> Result<Option<Source>> {
+    let mut start = [0; recording::START.len()];
+    let begun = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    if begun.is_err() || start != recording::START.as_bytes() {
+        return Ok(None);
+    }
+    let name = path.display().to_string();
+    let text = utf8(read_file(path, RECORDING_BYTES_MAX)?, &name)?;
+    let recording = Recording::parse(&text).map_err(|problem| explain(&name, Some(&name), vec![*problem]))?;
+    let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+    let text = recording.scenario.clone();
+    Ok(Some(Source { name, text, folder, bare_trace: false, recording: Some(recording) }))
 }
 
 fn looks_like_link(argument: &str) -> bool {
@@ -166,7 +209,7 @@ fn holds_link(text: &str) -> bool {
 
 fn from_link(argument: &str) -> Result<Source> {
     let text = decode(argument)?;
-    Ok(Source { name: "link".to_owned(), text, folder: PathBuf::new(), bare_trace: false })
+    Ok(Source { name: "link".to_owned(), text, folder: PathBuf::new(), bare_trace: false, recording: None })
 }
 
 /// The scenario text that a link holds.
@@ -183,7 +226,7 @@ fn from_stdin() -> Result<Source> {
     if looks_like_link(text.trim()) && text.trim().lines().count() == 1 && holds_link(&text) {
         return from_link(&text);
     }
-    Ok(Source { name, text, folder: PathBuf::new(), bare_trace: false })
+    Ok(Source { name, text, folder: PathBuf::new(), bare_trace: false, recording: None })
 }
 
 fn from_file(path: &Path) -> Result<Source> {
@@ -191,7 +234,7 @@ fn from_file(path: &Path) -> Result<Source> {
     let name = path.display().to_string();
     let text = utf8(bytes, &name)?;
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-    Ok(Source { name, text, folder, bare_trace: false })
+    Ok(Source { name, text, folder, bare_trace: false, recording: None })
 }
 
 /// The defaults around a trace, if the file is one by its beginning or its name.
@@ -206,7 +249,7 @@ fn bare_trace(path: &Path) -> Result<Option<Source>> {
     let Some(format) = trace::detect(&head, &name) else { return Ok(None) };
     let block = trace::block_tokens(&head, format);
     let text = tierscope_scenario::default_text_for_trace(&name, format, block);
-    Ok(Some(Source { name, text, folder: PathBuf::new(), bare_trace: true }))
+    Ok(Some(Source { name, text, folder: PathBuf::new(), bare_trace: true, recording: None }))
 }
 
 /// The bytes of a trace, packed or not.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use anyhow::{Result, anyhow};
 use tierscope_report::{REQUESTS_HEADER, Report, table};
 use tierscope_scenario::Scenario;
-use tierscope_sim::{Failure, Run, RunError, RunOptions, RunState, evaluate};
+use tierscope_sim::{Failure, Run, RunError, RunState, evaluate};
 
-use crate::args::RunArgs;
+use crate::args::{LogOutputs, RunArgs};
 use crate::exit::Exit;
 use crate::input::{self, Changes, Input};
 use crate::interrupt;
@@ -20,7 +20,7 @@ use crate::sink::Sinks;
 const SLICE_INSTANTS: u32 = 8_192;
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
-    let taken = outputs(args)?;
+    let taken = outputs(&args.outputs, &[])?;
     let changes = Changes {
         trace: args.trace.as_deref(),
         hardware: args.hardware.as_deref(),
@@ -29,16 +29,17 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     };
     let input = input::read(&args.scenario, &changes)?;
     // Opened before the run: what cannot be written is said at once.
-    let json = args.json.as_deref().map(Output::create).transpose()?;
-    let requests = args.requests.as_deref().map(Output::create).transpose()?;
+    let json = args.outputs.json.as_deref().map(Output::create).transpose()?;
+    let requests = args.outputs.requests.as_deref().map(Output::create).transpose()?;
     let workers = input.scenario.fleet.as_ref().map_or(1, |fleet| fleet.roles.len());
-    let sinks = Sinks::open(args, &input.scenario.title, workers)?;
+    let sinks = Sinks::open(&args.outputs, &input.scenario.title, workers)?;
     let human = !args.quiet && !args.digest && !taken;
     tell_defaults(&input, human, args.quiet)?;
 
     let run = play(&input, sinks, args.quiet)?;
     write_requests(requests, &run)?;
     let report = run.report();
+    check_replay(&input, &report)?;
     let failures = evaluate(&input.scenario.expect, &report, &run.folds().summary());
     hand_over(json, args.digest, &report, human)?;
     for failure in &failures {
@@ -57,14 +58,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
 }
 
 /// Whether one of the outputs is standard output. Two cannot be, nor can two be the same file.
-fn outputs(args: &RunArgs) -> Result<bool> {
+pub(crate) fn outputs(args: &LogOutputs, more: &[(&'static str, Option<&Path>)]) -> Result<bool> {
     let all = [
         ("--json", args.json.as_deref()),
         ("--events", args.events.as_deref()),
         ("--perfetto", args.perfetto.as_deref()),
         ("--requests", args.requests.as_deref()),
     ];
-    let given: Vec<(&str, &Path)> = all.into_iter().filter_map(|(flag, path)| Some((flag, path?))).collect();
+    let all = all.into_iter().chain(more.iter().copied());
+    let given: Vec<(&str, &Path)> = all.filter_map(|(flag, path)| Some((flag, path?))).collect();
     for (at, (flag, path)) in given.iter().enumerate() {
         let Some((other, _)) = given[..at].iter().find(|(_, earlier)| earlier == path) else { continue };
         return Err(match output::is_stdout(path) {
@@ -123,7 +125,7 @@ fn key(line: &str) -> &str {
 fn play(input: &Input, mut sinks: Sinks, quiet: bool) -> Result<Run> {
     let mut watch = Watch::new(quiet);
     let workload = Arc::new(input.expand()?);
-    let mut run = Run::new(&input.scenario, workload, RunOptions::default());
+    let mut run = input.run(workload);
     let mut state = RunState::Running;
     let is_idle = sinks.is_idle();
     while state == RunState::Running {
@@ -141,8 +143,29 @@ fn play(input: &Input, mut sinks: Sinks, quiet: bool) -> Result<Run> {
     Ok(run)
 }
 
+/// A recording holds the digest of what happened: another one is another version's doing, or a fault.
+fn check_replay(input: &Input, report: &Report) -> Result<()> {
+    let Some(recording) = &input.recording else { return Ok(()) };
+    if recording.digest == report.digest {
+        return Ok(());
+    }
+    let (name, digest, own) = (&input.name, &recording.digest, tierscope_sim::VERSION);
+    if recording.version != own {
+        output::complain(&format!(
+            "note: {name} was driven by version {}, and this is {own}: the same ends of copies give {} here, not {digest}",
+            recording.version, report.digest
+        ));
+        return Ok(());
+    }
+    Err(anyhow!(
+        "error: {name}: found digest {}, expected {digest}, which is what was driven\n  mend: has the recording, or the \
+         trace that it replays, been changed?",
+        report.digest
+    ))
+}
+
 /// A row for each request.
-fn write_requests(output: Option<Output>, run: &Run) -> Result<()> {
+pub(crate) fn write_requests(output: Option<Output>, run: &Run) -> Result<()> {
     const ROWS: usize = 4_096;
     let Some(mut output) = output else { return Ok(()) };
     output.write(REQUESTS_HEADER)?;
@@ -156,7 +179,7 @@ fn write_requests(output: Option<Output>, run: &Run) -> Result<()> {
     output.commit()
 }
 
-fn hand_over(json: Option<Output>, digest: bool, report: &Report, human: bool) -> Result<()> {
+pub(crate) fn hand_over(json: Option<Output>, digest: bool, report: &Report, human: bool) -> Result<()> {
     if let Some(mut json) = json {
         json.write(&report.to_json())?;
         json.commit()?;

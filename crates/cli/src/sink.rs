@@ -5,7 +5,7 @@ use tierscope_engine::FactLog;
 use tierscope_report::{Perfetto, jsonl};
 use tierscope_units::SimTime;
 
-use crate::args::RunArgs;
+use crate::args::LogOutputs;
 use crate::output::Output;
 
 /// Most bytes that are kept before they are written: an instant can hold many facts.
@@ -36,16 +36,16 @@ pub(crate) struct Sinks {
 
 impl Sinks {
     /// Opens the outputs.
-    pub(crate) fn open(args: &RunArgs, title: &str, workers: usize) -> Result<Self> {
+    pub(crate) fn open(outputs: &LogOutputs, title: &str, workers: usize) -> Result<Self> {
         let open = |path: &Option<std::path::PathBuf>| -> Result<Option<Stream>> {
             let output = path.as_deref().map(Output::create).transpose()?;
             Ok(output.map(|output| Stream { output, text: String::new() }))
         };
-        let trace = open(&args.perfetto)?.map(|mut stream| {
+        let trace = open(&outputs.perfetto)?.map(|mut stream| {
             let perfetto = Perfetto::new(title, workers, &mut stream.text);
             (stream, perfetto)
         });
-        Ok(Self { facts: open(&args.events)?, trace, failed: None })
+        Ok(Self { facts: open(&outputs.events)?, trace, failed: None })
     }
 
     /// Whether anything was asked for.

@@ -27,7 +27,12 @@ impl Clock {
     }
 
     pub(crate) fn now(&self) -> SimTime {
-        let passed = self.begun.elapsed() + self.skipped;
+        self.time_of(Instant::now())
+    }
+
+    /// What time it was, or is. Time that was skipped since counts as passed: nothing was under way then.
+    pub(crate) fn time_of(&self, at: Instant) -> SimTime {
+        let passed = at.saturating_duration_since(self.begun) + self.skipped;
         SimTime::from_ns(u64::try_from(passed.as_nanos()).unwrap_or(u64::MAX))
     }
 

@@ -1,7 +1,7 @@
 //! A run on the wall clock: real tiers decide when a copy ends, and how.
 //!
 //! Requests arrive at their times and passes take theirs; the engine's copies go to the media, and their ends come back as
-//! inputs with the time at which they were noticed (rule R5). Everything else is the simulator's loop, with its one order
+//! inputs with the time at which they came about (rule R5), or the next one that is not over. Everything else is the simulator's loop, with its one order
 //! of simultaneous events. What was told is kept: told again to a simulation, it is the same run (`Told`).
 
 use std::sync::Arc;
@@ -88,8 +88,8 @@ impl Live {
 
     /// Ends of copies become inputs.
     fn listen(&mut self) {
-        for (transfer, end) in self.mirror.ended() {
-            let told = self.run.copy_ended(Told { at: self.clock.now(), transfer, end });
+        for (transfer, end, at) in self.mirror.ended() {
+            let told = self.run.copy_ended(Told { at: self.clock.time_of(at), transfer, end });
             self.told.push(told);
         }
     }

@@ -282,8 +282,9 @@ impl Mirror {
         flight.landed = Some(ended.results.iter().copied().find(Result::is_err).unwrap_or(Ok(())));
     }
 
-    /// The copies that have ended for real since this was asked last, in the order in which that was noticed.
-    pub fn ended(&mut self) -> Vec<(TransferId, Result<(), CopyFailure>)> {
+    /// The copies that have ended for real since this was asked last, each with the time when its last block was copied.
+    /// That somebody looked at them afterwards is not what the lane took.
+    pub fn ended(&mut self) -> Vec<(TransferId, Result<(), CopyFailure>, Instant)> {
         for medium in self.media.iter_mut().flatten() {
             while let Some(ended) = medium.next_ended(Duration::ZERO) {
                 self.ended.insert(ended.id, ended);
@@ -295,10 +296,11 @@ impl Mirror {
             let Some(mut flight) = self.flights.remove(&transfer) else { continue };
             self.account(&mut flight, &ended);
             if let Some(result) = flight.landed {
-                news.push((transfer, result.map_err(failure_of)));
+                news.push((transfer, result.map_err(failure_of), ended.copied_at));
             }
             self.flights.insert(transfer, flight);
         }
+        news.sort_by_key(|&(transfer, _, at)| (at, transfer));
         news
     }
 

@@ -124,8 +124,8 @@ impl Simulation {
         self
     }
 
-    /// Somebody who makes the copies tells that one has ended. A time that has passed means now; what was heard is
-    /// given back.
+    /// Somebody who makes the copies tells that one has ended. A time that has passed means the next nanosecond;
+    /// what was made of it is given back.
     pub fn copy_ended(&mut self, told: Told) -> Told {
         self.copies.hear(self.now, told)
     }

@@ -23,10 +23,12 @@ impl Ears {
         Self { told, ..Self::default() }
     }
 
-    /// One more. What comes late is heard now, and after what was told before; so it is given back.
+    /// One more. What comes late is heard at the next nanosecond, and after what was told before: an instant that was
+    /// applied is over, and a replay has to find the same instants. What was made of it is given back.
     pub(crate) fn hear(&mut self, now: SimTime, mut told: Told) -> Told {
-        let last = self.told.last().map_or(now, |last| last.at);
-        told.at = told.at.max(now).max(last);
+        let next = SimTime::from_ns(now.as_ns().saturating_add(1));
+        let last = self.told.last().map_or(next, |last| last.at);
+        told.at = told.at.max(next).max(last);
         Arc::make_mut(&mut self.told).push(told);
         told
     }

@@ -1,7 +1,7 @@
 //! The one trait of all media.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::capability::Capability;
 use crate::fault::Fault;
@@ -65,12 +65,15 @@ pub struct Ended {
     pub copied: Duration,
     /// From then until all of them had been looked at.
     pub looked: Duration,
+    /// When the last of its blocks was copied.
+    pub copied_at: Instant,
 }
 
 impl Ended {
     /// A batch that was never begun.
     pub(crate) fn at_once(id: BatchId, results: Vec<Result<(), Fault>>) -> Self {
-        Self { id, results, queued: Duration::ZERO, copied: Duration::ZERO, looked: Duration::ZERO }
+        let none = Duration::ZERO;
+        Self { id, results, queued: none, copied: none, looked: none, copied_at: Instant::now() }
     }
 }
 

@@ -369,6 +369,7 @@ impl<D: Device> Shared<D> {
             queued: begun - job.submitted,
             copied: copied - begun,
             looked: now - copied,
+            copied_at: copied,
         };
         self.end(state, ended);
     }

@@ -7,6 +7,7 @@ use tierscope_report::Report;
 use tierscope_report::compare::{Comparison, Excerpt, Findings, ORIGIN_FACTS_MAX, Side, is_origin, render};
 use tierscope_report::paired::Pair;
 use tierscope_scenario::{Scenario, Workload};
+use tierscope_sim::{Run, RunOptions};
 
 use crate::args::DiffArgs;
 use crate::diff::side::{Contestant, Lines, Live};
@@ -46,7 +47,7 @@ pub(crate) fn compare(contestants: &[Contestant; 2], seed: Option<u64>, args: &D
         // Of a log only the lengths of prompts and outputs are known.
         _ => findings.aspects[0].1.equal,
     };
-    let seed = loaded.iter().flatten().map(|(scenario, _)| scenario.seed).next().unwrap_or(0);
+    let seed = loaded.iter().flatten().map(|(input, _)| input.scenario.seed).next().unwrap_or(0);
     let of_log = contestants.iter().any(Contestant::is_log);
     let workloads = loaded.map(|loaded| loaded.map(|(_, workload)| workload));
     Ok(Compared { findings, excerpt, seed, same_work, of_log, reports, workloads })
@@ -55,7 +56,8 @@ pub(crate) fn compare(contestants: &[Contestant; 2], seed: Option<u64>, args: &D
 /// The facts of two runs of one scenario that should be equal and are not: the first difference in words, or that it did not
 /// show again.
 pub(crate) fn first_difference(scenario: &Scenario, workload: &Arc<Workload>) -> Result<String> {
-    let open = |_| Ok(Lines::Live(Box::new(Live::new(scenario, workload.clone()))));
+    let open =
+        |_| Ok(Lines::Live(Box::new(Live::new(Run::new(scenario, workload.clone(), RunOptions::default())))));
     let (findings, excerpt, _) = read_both(&open, 3)?;
     Ok(explained(&findings, &excerpt))
 }
@@ -128,7 +130,7 @@ mod tests {
         let (a, b) = (world(SCENARIO), world(&SCENARIO.replace("output_tokens = 4", "output_tokens = 5")));
         let open = |side| {
             let (scenario, workload) = if side == Side::A { &a } else { &b };
-            Ok(Lines::Live(Box::new(Live::new(scenario, workload.clone()))))
+            Ok(Lines::Live(Box::new(Live::new(Run::new(scenario, workload.clone(), RunOptions::default())))))
         };
         let (findings, excerpt, _) = read_both(&open, 3).expect("both run");
         let text = explained(&findings, &excerpt);

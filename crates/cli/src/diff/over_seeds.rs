@@ -11,7 +11,7 @@ use tierscope_report::Report;
 use tierscope_report::compare::Side;
 use tierscope_report::paired::Pair;
 use tierscope_scenario::Workload;
-use tierscope_sim::{Run, RunOptions, RunState};
+use tierscope_sim::RunState;
 
 use crate::args::DiffArgs;
 use crate::diff::facts::Compared;
@@ -56,10 +56,10 @@ fn pair(contestants: &[Contestant; 2], seed: u64, first: &Compared) -> Result<Pa
 }
 
 fn run(contestant: &Contestant, seed: u64, known: Option<&Arc<Workload>>) -> Result<(Report, Arc<Workload>)> {
-    let Some((scenario, workload)) = contestant.load(Some(seed), known)? else {
+    let Some((input, workload)) = contestant.load(Some(seed), known)? else {
         return Err(anyhow!("error: {} is a fact log, of one seed", contestant.name()));
     };
-    let mut run = Run::new(&scenario, workload.clone(), RunOptions::default());
+    let mut run = input.run(workload.clone());
     let failed = |error| anyhow!("error: {}, seed {seed}: {error}", contestant.name());
     while run.advance(SLICE_INSTANTS, |_| {}).map_err(failed)? == RunState::Running {
         interrupt::check()?;

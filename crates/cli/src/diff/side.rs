@@ -9,8 +9,8 @@ use anyhow::{Result, anyhow};
 use flate2::read::MultiGzDecoder;
 use tierscope_report::compare::{LINE_BYTES_MAX, Record, fact_of_life, read_line};
 use tierscope_report::{FoldSetup, Folds, Header, InfiniteCache, Outcome, Report, jsonl};
-use tierscope_scenario::{Scenario, Workload};
-use tierscope_sim::{Run, RunOptions, RunState};
+use tierscope_scenario::Workload;
+use tierscope_sim::{Run, RunState};
 use tierscope_units::SimTime;
 
 use crate::args::DiffArgs;
@@ -82,22 +82,22 @@ impl Contestant {
         &self,
         seed: Option<u64>,
         known: Option<&Arc<Workload>>,
-    ) -> Result<Option<(Scenario, Arc<Workload>)>> {
+    ) -> Result<Option<(Input, Arc<Workload>)>> {
         let Self::Scenario { argument, set } = self else { return Ok(None) };
         let input: Input = input::read(argument, &Changes { set, seed, ..Changes::default() })?;
         let workload = match known {
             Some(known) if input.scenario.trace_path().is_some() => known.clone(),
             _ => Arc::new(input.expand()?),
         };
-        Ok(Some((input.scenario, workload)))
+        Ok(Some((input, workload)))
     }
 
     /// Its facts from the beginning.
-    pub(crate) fn open(&self, loaded: Option<&(Scenario, Arc<Workload>)>) -> Result<Lines> {
+    pub(crate) fn open(&self, loaded: Option<&(Input, Arc<Workload>)>) -> Result<Lines> {
         match (self, loaded) {
             (Self::Log(path), _) => Ok(Lines::Log(Box::new(Log::open(path)?))),
-            (Self::Scenario { .. }, Some((scenario, workload))) => {
-                Ok(Lines::Live(Box::new(Live::new(scenario, workload.clone()))))
+            (Self::Scenario { .. }, Some((input, workload))) => {
+                Ok(Lines::Live(Box::new(Live::new(input.run(workload.clone())))))
             }
             (Self::Scenario { .. }, None) => unreachable!("a scenario is loaded before it is opened"),
         }
@@ -201,13 +201,8 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    pub(crate) fn new(scenario: &Scenario, workload: Arc<Workload>) -> Self {
-        Self {
-            run: Run::new(scenario, workload, RunOptions::default()),
-            lines: String::new(),
-            at: 0,
-            number: 0,
-        }
+    pub(crate) fn new(run: Run) -> Self {
+        Self { run, lines: String::new(), at: 0, number: 0 }
     }
 
     pub(crate) fn next(&mut self) -> Result<Option<Record<'_>>> {

@@ -2,16 +2,21 @@
 
 use std::path::PathBuf;
 
-use crate::args::EXIT_CODES;
+use clap::ValueEnum;
+
+use crate::args::{EXIT_CODES, LogOutputs};
 use crate::media::MediaArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  tierscope drive tests/scenarios/drive/quickstart.toml --g3 /tmp/blocks
+  tierscope drive tests/scenarios/drive/quickstart.toml --g3 /tmp/blocks --g4 file:///tmp/objects
+  tierscope drive scenario.toml --g3 /mnt/nvme/blocks --g4 s3://bucket/blocks --clock wall --record run.jsonl
+  tierscope run run.jsonl                              the same run again, without any tier
+  tierscope diff run.jsonl scenario.toml               where the driven run and the simulated one part
   tierscope drive scenario.toml --g3 /mnt/nvme/blocks --block-bytes 65536 --threads 16
 
-Copies begin and end when the modelled world says so, and no end is passed before the bytes have arrived: the counts and the
-digest are those of `tierscope run`. G1 is host memory that stands in for a GPU.";
+Under --clock lockstep copies begin and end when the modelled world says so, and no end is passed before the bytes have arrived:
+the counts and the digest are those of `tierscope run`. Under wall and skip a copy ends when its medium says so.";
 
 /// The flags.
 #[derive(Debug, clap::Args)]
@@ -25,19 +30,61 @@ pub(crate) struct DriveArgs {
     pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) media: MediaArgs,
+    /// Who says when a copy ends, and whether time passes between events
+    #[arg(long, value_enum, default_value_t = ClockChoice::Lockstep)]
+    pub(crate) clock: ClockChoice,
+    /// How long a pass takes
+    #[arg(long, value_enum, default_value_t = Passes::Modelled)]
+    pub(crate) passes: Passes,
     /// Bytes of a real block, instead of the scenario's: blocks that stand for larger ones
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(8..=1 << 30))]
     pub(crate) block_bytes: Option<u64>,
+    /// Put the measured figures of a machine into the scenario (docs/HARDWARE.md has the format)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) hardware: Option<PathBuf>,
     /// Change one key of the scenario; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Change the seed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: Option<u64>,
-    /// Write the report as JSON; - is standard output, instead of the table
+    /// Write the scenario and the end of every copy, for `run`, `diff` and the page (wall and skip only)
     #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
+    pub(crate) record: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) outputs: LogOutputs,
     /// Print nothing but what was asked for with other flags, and errors
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+/// Who says when a copy ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClockChoice {
+    /// The modelled world; real tiers keep up with it
+    Lockstep,
+    /// Real tiers, on the wall clock
+    Wall,
+    /// Real tiers; time in which no copy is under way is skipped
+    Skip,
+}
+
+impl ClockChoice {
+    /// The word for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Lockstep => "lockstep",
+            Self::Wall => "wall",
+            Self::Skip => "skip",
+        }
+    }
+}
+
+/// How long a pass takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Passes {
+    /// As long as the scenario's timing says
+    Modelled,
+    /// A microsecond: as fast as tiers allow
+    None,
 }

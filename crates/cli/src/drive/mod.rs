@@ -1,63 +1,130 @@
-//! `tierscope drive`: the same run with real blocks, in lock-step.
+//! `tierscope drive`: the same run with real blocks.
 
 mod args;
-
-use std::sync::Arc;
-use std::time::Duration;
+mod play;
+mod told;
+mod watch;
 
 use anyhow::{Result, anyhow};
-use tierscope_driver::{Ends, Mirror, MirrorError, Totals};
-use tierscope_engine::Lane;
+use tierscope_driver::{Ends, Mirror, Pace};
 use tierscope_report::table;
-use tierscope_scenario::Scenario;
-use tierscope_sim::{Run, RunError, RunOptions, RunState, evaluate};
+use tierscope_scenario::{Recording, Scenario};
+use tierscope_sim::{RunState, evaluate};
 
 pub(crate) use args::DriveArgs;
 
 use crate::exit::Exit;
-use crate::input::{self, Changes, Input};
+use crate::input::{self, Changes};
 use crate::media::{self, Media, Sizes};
 use crate::output::{self, Output};
-use crate::progress::Watch;
-use crate::{interrupt, run};
+use crate::run;
+use crate::sink::Sinks;
+use args::{ClockChoice, Passes};
+use play::{Plan, Played};
 
-/// Instants between two looks at the clock.
-const SLICE_INSTANTS: u32 = 256;
+/// Passes that take no time take this, so that a pass is never no progress at all (rule S3).
+const NO_PASS: [&str; 4] = [
+    "timing.model=\"fixed\"",
+    "timing.prefill_per_token_ns=0",
+    "timing.decode_ns=0",
+    "timing.overhead_ns=1000",
+];
 
 pub(crate) fn drive(args: &DriveArgs) -> Result<Exit> {
-    let changes =
-        Changes { trace: args.trace.as_deref(), set: &args.set, seed: args.seed, ..Changes::default() };
-    let input = input::read(&args.scenario, &changes)?;
-    let json = args.json.as_deref().map(Output::create).transpose()?;
-    let human = !args.quiet && !args.json.as_deref().is_some_and(output::is_stdout);
-    let bytes = args.block_bytes.unwrap_or(input.scenario.kv_bytes_per_block).next_multiple_of(8);
-    let mut mirror = tiers(args, &input.scenario, bytes)?;
-    let (run, followed) = play(&input, &mut mirror, args.quiet)?;
-    let report = run.report();
+    let taken = run::outputs(&args.outputs, &[("--record", args.record.as_deref())])?;
+    if args.record.is_some() && args.clock == ClockChoice::Lockstep {
+        return Err(anyhow!(
+            "error: --record with --clock lockstep: there the modelled world says when copies end, and `tierscope run` is the \
+             same run\n  mend: --clock wall or --clock skip, or leave --record out"
+        ));
+    }
+    let input = read(args)?;
+    let create = |path: &Option<std::path::PathBuf>| path.as_deref().map(Output::create).transpose();
+    let (json, requests) = (create(&args.outputs.json)?, create(&args.outputs.requests)?);
+    let record = create(&args.record)?;
+    let mut sinks = Sinks::open(&args.outputs, &input.scenario.title, 1)?;
+    let human = !args.quiet && !taken;
+
+    let block_bytes = args.block_bytes.unwrap_or(input.scenario.kv_bytes_per_block).next_multiple_of(8);
+    let ends = if args.clock == ClockChoice::Lockstep { Ends::Modelled } else { Ends::Real };
+    let mirror = tiers(args, &input.scenario, block_bytes, ends)?;
+    let plan = Plan { input: &input, block_bytes, quiet: args.quiet };
+    let played = match args.clock {
+        ClockChoice::Lockstep => play::lockstep(&plan, mirror, &mut sinks)?,
+        ClockChoice::Wall => play::on_the_clock(&plan, mirror, Pace::Wall, &mut sinks)?,
+        ClockChoice::Skip => play::on_the_clock(&plan, mirror, Pace::Skipping, &mut sinks)?,
+    };
+
+    let driven = played.run.run();
+    let report = driven.report();
+    sinks.commit(driven.simulation().now())?;
+    run::write_requests(requests, driven)?;
     if let Some(mut json) = json {
-        json.write(&report.to_json())?;
+        json.write(&told::with_driven(&report, played.run.mirror(), args.clock.name(), block_bytes)?)?;
         json.commit()?;
+    }
+    if let Some(mut record) = record {
+        let recording = recording(&played, &input.text, block_bytes, &report.digest);
+        record.write(&recording.to_text())?;
+        record.commit()?;
     }
     if human {
         output::say(&table::render(&report))?;
-        output::say(&moved(mirror.totals(), bytes))?;
+        output::say(&told::moved(played.run.mirror(), block_bytes))?;
     }
-    if let Err(error) = followed {
-        output::complain(&format!("error: {}: real tiers could not follow: {error}", input.name));
+    if let Some(why) = &played.broken {
+        output::complain(&format!("error: {}: {why}", input.name));
         return Ok(Exit::Broken);
     }
-    let failures = evaluate(&input.scenario.expect, &report, &run.folds().summary());
+    if played.interrupted {
+        return Err(anyhow!(
+            "interrupted: the run was stopped; copies under way were cancelled, and nothing is held"
+        ));
+    }
+    let failures = evaluate(&input.scenario.expect, &report, &driven.folds().summary());
     for failure in &failures {
         output::complain(&run::failed(&input.name, failure));
     }
-    Ok(match run.state() {
+    Ok(match driven.state() {
         RunState::DeadEnd => Exit::Broken,
         _ if !failures.is_empty() => Exit::ExpectationFailed,
         _ => Exit::Done,
     })
 }
 
-fn tiers(args: &DriveArgs, scenario: &Scenario, block_bytes: u64) -> Result<Mirror> {
+fn read(args: &DriveArgs) -> Result<input::Input> {
+    let mut set: Vec<String> = Vec::new();
+    if args.passes == Passes::None {
+        set.extend(NO_PASS.map(str::to_owned));
+    }
+    set.extend(args.set.iter().cloned());
+    let changes = Changes {
+        trace: args.trace.as_deref(),
+        hardware: args.hardware.as_deref(),
+        set: &set,
+        seed: args.seed,
+    };
+    // A recording is driven anew: only its scenario counts.
+    let mut input = input::read(&args.scenario, &changes)?;
+    input.recording = None;
+    Ok(input)
+}
+
+fn recording(played: &Played, scenario: &str, block_bytes: u64, digest: &str) -> Recording {
+    let driven = played.run.run();
+    let over = driven.state() != RunState::Running;
+    Recording {
+        version: tierscope_sim::VERSION.to_owned(),
+        scenario: scenario.to_owned(),
+        block_bytes,
+        media: told::media(played.run.mirror()),
+        told: played.run.told().to_vec(),
+        stopped: (!over).then(|| driven.simulation().now()),
+        digest: digest.to_owned(),
+    }
+}
+
+fn tiers(args: &DriveArgs, scenario: &Scenario, block_bytes: u64, ends: Ends) -> Result<Mirror> {
     let below = scenario.engine.tiers.as_ref();
     let sizes = Sizes {
         g3: below.and_then(|tiers| tiers.g3).map(|tier| tier.blocks),
@@ -65,53 +132,5 @@ fn tiers(args: &DriveArgs, scenario: &Scenario, block_bytes: u64) -> Result<Mirr
         ..Sizes::new(&args.media, block_bytes, [Mirror::arena_slots(scenario), scenario.engine.g1_blocks])?
     };
     let Media { arena, below } = media::open(&args.media, sizes)?;
-    Mirror::new(scenario, arena, below, Ends::Modelled).map_err(|error| anyhow!("error: {error}"))
-}
-
-/// Runs to the end, or to where real tiers could not follow.
-fn play(input: &Input, mirror: &mut Mirror, quiet: bool) -> Result<(Run, Result<(), MirrorError>)> {
-    let mut watch = Watch::new(quiet);
-    let mut run = Run::new(&input.scenario, Arc::new(input.expand()?), RunOptions::default());
-    let mut state = RunState::Running;
-    while state == RunState::Running {
-        let mut followed = Ok(());
-        let advanced = run.advance(SLICE_INSTANTS, |log| {
-            if followed.is_ok() {
-                followed = mirror.take(log);
-            }
-        });
-        if followed.is_err() {
-            return Ok((run, followed));
-        }
-        state = advanced.map_err(|error: RunError| anyhow!("error: {}: {error}", input.name))?;
-        interrupt::check()?;
-        watch.show(run.progress());
-    }
-    let finished = mirror.finish();
-    Ok((run, finished))
-}
-
-/// What moved for real, in words.
-fn moved(totals: &Totals, block_bytes: u64) -> String {
-    let mut text = format!(
-        "\nreal blocks of {block_bytes} bytes: {} computed, {} verified on arrival and at the end, none wrong\n",
-        totals.computed_blocks, totals.verified_blocks
-    );
-    for lane in Lane::ALL {
-        let lane_totals = &totals.lanes[lane.index()];
-        if lane_totals.blocks > 0 {
-            let rate = rate_gbps(lane_totals.blocks * block_bytes, lane_totals.copied);
-            text += &format!(
-                "  {:6} {:>8} batches {:>9} blocks {rate:>8.2} GB/s while copying\n",
-                lane.name(),
-                lane_totals.batches,
-                lane_totals.blocks
-            );
-        }
-    }
-    text
-}
-
-fn rate_gbps(bytes: u64, copied: Duration) -> f64 {
-    bytes as f64 / copied.as_secs_f64().max(1e-9) / 1e9
+    Mirror::new(scenario, arena, below, ends).map_err(|error| anyhow!("error: {error}"))
 }
