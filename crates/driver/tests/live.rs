@@ -1,0 +1,118 @@
+//! Runs on the clock: real tiers say when copies end, what was told gives the same run again, and stopping leaves nothing.
+
+mod rig;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rig::{FOUR_TIERS, Rig, arena, disk, nothing_is_held, replay, scenario};
+use tierscope_driver::{Live, Pace};
+use tierscope_engine::Lane;
+use tierscope_sim::RunState;
+
+/// Runs to the end, in slices.
+fn to_the_end(live: &mut Live) -> RunState {
+    loop {
+        let state = live.advance(Duration::from_millis(50), |_| {}).unwrap_or_else(|error| panic!("{error}"));
+        if state != RunState::Running {
+            return state;
+        }
+    }
+}
+
+#[test]
+fn a_driven_run_is_what_it_was_told_and_every_block_is_right() {
+    let scenario = scenario(FOUR_TIERS);
+    for pace in [Pace::Wall, Pace::Skipping] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let arena = arena(&scenario);
+        let g3 = disk(&arena, 70, folder.path());
+        let mut live = Rig::new(&scenario, Arc::clone(&arena), g3).live(&scenario, pace);
+        assert_eq!(to_the_end(&mut live), RunState::Finished);
+        live.finish().unwrap_or_else(|error| panic!("{error}"));
+
+        let report = live.run().report();
+        assert_eq!(report.requests.completed, 60);
+        let totals = live.mirror().totals();
+        for lane in Lane::ALL {
+            let (moved, told) = (&totals.lanes[lane.index()], &report.lanes[lane.name()]);
+            assert!(moved.faults.is_empty(), "{}: {:?}", lane.name(), moved.faults);
+            assert_eq!((moved.batches, moved.blocks), (told.batches, told.blocks), "{}", lane.name());
+            assert_eq!(live.readout().completed(lane), told.batches, "{}", lane.name());
+            // What is short is used both ways.
+            assert!(told.blocks > 0, "nothing went along {}", lane.name());
+        }
+        let again = replay(&live, FOUR_TIERS);
+        assert_eq!(again.report().digest, report.digest, "{pace:?}: told again, it is the same run");
+        assert_eq!(again.state(), RunState::Finished);
+        drop(live);
+        nothing_is_held(&arena);
+    }
+}
+
+#[test]
+fn on_the_wall_clock_time_passes_and_a_copy_takes_as_long_as_it_takes() {
+    let scenario = scenario(FOUR_TIERS);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let arena = arena(&scenario);
+    let g3 = disk(&arena, 70, folder.path());
+    let begun = std::time::Instant::now();
+    let mut live = Rig::new(&scenario, arena, g3).live(&scenario, Pace::Wall);
+    to_the_end(&mut live);
+    let passed = begun.elapsed();
+    let last = Duration::from_nanos(live.run().simulation().now().as_ns());
+    assert!(last <= passed, "the run is at {last:?}, and {passed:?} have passed");
+    assert!(live.told().windows(2).all(|pair| pair[0].at <= pair[1].at));
+}
+
+#[test]
+fn a_run_that_is_stopped_holds_nothing_and_replays_up_to_there() {
+    let scenario = scenario(FOUR_TIERS);
+    for slices in [0, 1, 3, 9, 40] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let arena = arena(&scenario);
+        let g3 = disk(&arena, 70, folder.path());
+        let mut live = Rig::new(&scenario, Arc::clone(&arena), g3).live(&scenario, Pace::Wall);
+        for _ in 0..slices {
+            live.advance(Duration::from_millis(5), |_| {}).unwrap_or_else(|error| panic!("{error}"));
+        }
+        live.stop().unwrap_or_else(|error| panic!("{error}"));
+        let digest = live.run().report().digest;
+        let over = live.run().state() != RunState::Running;
+        let again = replay(&live, FOUR_TIERS);
+        assert_eq!(again.report().digest, digest, "stopped after {slices} slices");
+        assert_eq!(again.state(), if over { RunState::Finished } else { RunState::Stopped });
+        drop(live);
+        nothing_is_held(&arena);
+        // The folder can be used again at once.
+        drop(disk(&rig::arena(&scenario), 70, folder.path()));
+    }
+}
+
+#[test]
+fn other_threads_read_while_the_run_goes_on() {
+    let scenario = scenario(FOUR_TIERS);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let arena = arena(&scenario);
+    let g3 = disk(&arena, 70, folder.path());
+    let mut live = Rig::new(&scenario, arena, g3).live(&scenario, Pace::Skipping);
+    let readout = live.readout();
+    let over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let (mut looks, mut before) = (0u32, 0);
+            while !over.load(std::sync::atomic::Ordering::Acquire) {
+                let completed = readout.completed(Lane::G1ToG2);
+                assert!(completed >= before, "batches are completed for good");
+                before = completed;
+                // The first batch registers blocks in G2 before it counts as completed.
+                assert!(completed == 0 || readout.matchable(tierscope_engine::Tier::G2) > 0);
+                looks += 1;
+            }
+            looks
+        });
+        to_the_end(&mut live);
+        over.store(true, std::sync::atomic::Ordering::Release);
+        assert!(reader.join().expect("the reader does not panic") > 0);
+    });
+}
