@@ -34,14 +34,18 @@ fn a_driven_run_is_what_it_was_told_and_every_block_is_right() {
         let report = live.run().report();
         assert_eq!(report.requests.completed, 60);
         let totals = live.mirror().totals();
+        let mut loaded = 0;
         for lane in Lane::ALL {
-            let (moved, told) = (&totals.lanes[lane.index()], &report.lanes[lane.name()]);
+            let moved = &totals.lanes[lane.index()];
             assert!(moved.faults.is_empty(), "{}: {:?}", lane.name(), moved.faults);
-            assert_eq!((moved.batches, moved.blocks), (told.batches, told.blocks), "{}", lane.name());
-            assert_eq!(live.readout().completed(lane), told.batches, "{}", lane.name());
-            // What is short is used both ways.
-            assert!(told.blocks > 0, "nothing went along {}", lane.name());
+            // Which lanes are used depends on how fast they are.
+            let told = report.lanes.get(lane.name()).map_or((0, 0), |told| (told.completed, told.blocks));
+            assert_eq!((moved.batches, moved.blocks), told, "{}", lane.name());
+            assert_eq!(live.readout().completed(lane), moved.batches, "{}", lane.name());
+            assert!(!lane.is_down() || moved.blocks > 0, "nothing went down {}", lane.name());
+            loaded += if lane.is_down() { 0 } else { moved.blocks };
         }
+        assert!(loaded > 0, "nothing came back");
         let again = replay(&live, FOUR_TIERS);
         assert_eq!(again.report().digest, report.digest, "{pace:?}: told again, it is the same run");
         assert_eq!(again.state(), RunState::Finished);
