@@ -141,8 +141,8 @@ fn what_cannot_be_driven_is_refused_in_words() {
             .to_string()
     };
     assert!(refused(THREE_TIERS).contains("remove [g3]"));
-    let fleet = THREE_TIERS.replace("[g2]", "[workers]\ncount = 2\n\n[g2]");
-    assert!(refused(&fleet).contains("several workers"));
+    let fleet = THREE_TIERS.replace("[g2]", "[workers]\nprefill = 1\ndecode = 1\n\n[g2]");
+    assert!(refused(&fleet).contains("workers that prefill and others that decode"));
     let vllm =
         THREE_TIERS.replace("[g3]\nblocks = 120\n", "").replace("[offload]", "[offload]\nflavour = \"vllm\"");
     assert!(refused(&vllm).contains("vLLM"));

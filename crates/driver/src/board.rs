@@ -6,8 +6,9 @@ use std::sync::Arc;
 use tierscope_engine::{BlockRef, CopyEnd, Fact, FactLog, Lane, Tier};
 use tierscope_scenario::Scenario;
 use tierscope_sim::Run;
-use tierscope_units::TransferId;
+use tierscope_units::{Idx, TransferId, WorkerId};
 
+use crate::layout::Layout;
 use crate::publish::{Orders, Published};
 
 /// Numbers beside what is registered, in the order in which they are published.
@@ -82,6 +83,7 @@ impl Readout {
 /// Who writes it.
 pub struct Board {
     readout: Readout,
+    layout: Layout,
     completed: [u64; Lane::COUNT],
     blocks: [u64; Lane::COUNT],
     /// Blocks of batches under way.
@@ -91,15 +93,17 @@ pub struct Board {
 impl Board {
     /// Nothing has happened yet.
     pub fn new(scenario: &Scenario) -> Self {
+        let layout = Layout::of(scenario);
         let mut first = 0;
-        let tiers = scenario.fleet_config().tier_blocks().map(|blocks| {
-            let range = (first, usize::try_from(blocks).unwrap_or(0));
+        let tiers = Tier::ALL.map(|tier| {
+            let range = (first, layout.slots(tier) as usize);
             first += range.1;
             range
         });
         let published = Arc::new(Published::new(2 * Lane::COUNT + Gauge::COUNT, first, Orders::SOUND));
         Self {
             readout: Readout { published, tiers },
+            layout,
             completed: [0; Lane::COUNT],
             blocks: [0; Lane::COUNT],
             under_way: BTreeMap::new(),
@@ -113,14 +117,15 @@ impl Board {
 
     /// Takes the facts of an instant. Registrations go before the batches that made them.
     pub fn take(&mut self, log: &FactLog) {
+        let worker = log.worker().unwrap_or(WorkerId(0));
         for (_, fact) in log.iter() {
             match *fact {
                 Fact::Stored { blocks, .. } | Fact::ClaimActivated { blocks, .. } => {
-                    self.register(Tier::G1, log.blocks(blocks));
+                    self.register((Tier::G1, worker), log.blocks(blocks));
                 }
-                Fact::Removed { blocks } => self.remove(Tier::G1, log.blocks(blocks)),
-                Fact::TierStored { tier, blocks } => self.register(tier, log.blocks(blocks)),
-                Fact::TierRemoved { tier, blocks } => self.remove(tier, log.blocks(blocks)),
+                Fact::Removed { blocks } => self.remove((Tier::G1, worker), log.blocks(blocks)),
+                Fact::TierStored { tier, blocks } => self.register((tier, worker), log.blocks(blocks)),
+                Fact::TierRemoved { tier, blocks } => self.remove((tier, worker), log.blocks(blocks)),
                 Fact::CopyStarted { transfer, blocks, .. } => {
                     self.under_way.insert(transfer, blocks.len());
                 }
@@ -139,32 +144,42 @@ impl Board {
     /// Publishes how far the run is, once all facts of its instant have been taken.
     pub fn publish(&self, run: &Run) {
         let published = &self.readout.published;
-        let engine = run.simulation().engine();
-        let (waiting, running) = engine.queue_lengths();
+        let fleet = run.simulation().fleet();
         let progress = run.progress();
         let gauge = |gauge: Gauge, value: u64| published.complete(2 * Lane::COUNT + gauge.index(), value);
         for lane in Lane::ALL {
-            let snapshot = engine.lane(lane);
             published.complete(lane.index(), self.completed[lane.index()]);
             published.complete(Lane::COUNT + lane.index(), self.blocks[lane.index()]);
-            gauge(Gauge::Queued(lane), snapshot.queued.into());
-            gauge(Gauge::InFlight(lane), snapshot.past_queue().into());
+            let snapshots = fleet.workers().map(|engine| engine.lane(lane));
+            let sums = snapshots.fold((0, 0), |(queued, moving), lane| {
+                (queued + u64::from(lane.queued), moving + u64::from(lane.past_queue()))
+            });
+            gauge(Gauge::Queued(lane), sums.0);
+            gauge(Gauge::InFlight(lane), sums.1);
         }
+        let lengths = fleet.workers().map(|engine| engine.queue_lengths());
+        let (waiting, running) = lengths.fold((0, 0), |sum, more| (sum.0 + more.0, sum.1 + more.1));
         gauge(Gauge::Waiting, waiting as u64);
         gauge(Gauge::Running, running as u64);
         gauge(Gauge::Ended, progress.ended.into());
         gauge(Gauge::NowNs, progress.now.as_ns());
     }
 
-    fn register(&self, tier: Tier, blocks: &[BlockRef]) {
-        let (first, _) = self.readout.tiers[tier.index()];
-        blocks
-            .iter()
-            .for_each(|block| self.readout.published.register(first + block.slot.0 as usize, block.hash.0));
+    fn register(&self, place: (Tier, WorkerId), blocks: &[BlockRef]) {
+        let first = self.first(place);
+        let register =
+            |block: &BlockRef| self.readout.published.register(first + block.slot.index(), block.hash.0);
+        blocks.iter().for_each(register);
     }
 
-    fn remove(&self, tier: Tier, blocks: &[BlockRef]) {
-        let (first, _) = self.readout.tiers[tier.index()];
-        blocks.iter().for_each(|block| self.readout.published.remove(first + block.slot.0 as usize));
+    fn remove(&self, place: (Tier, WorkerId), blocks: &[BlockRef]) {
+        let first = self.first(place);
+        blocks.iter().for_each(|block| self.readout.published.remove(first + block.slot.index()));
+    }
+
+    /// The first published slot of what a worker sees as a tier.
+    fn first(&self, (tier, worker): (Tier, WorkerId)) -> usize {
+        let place = self.layout.places()[self.layout.index(tier, worker)];
+        self.readout.tiers[tier.index()].0 + place.first as usize
     }
 }

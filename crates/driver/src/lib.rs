@@ -13,6 +13,7 @@ mod bell;
 mod board;
 mod clock;
 mod error;
+mod layout;
 mod live;
 mod mirror;
 mod publish;

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tierscope_engine::{CopyEnd, CopyFailure, Fact, FactLog, Flavour, Lane, Tier};
+use tierscope_engine::{
+    CopyEnd, CopyFailure, Fact, FactLog, Flavour, Lane, Role, TRANSFERS_PER_WORKER, Tier, WorkerState,
+};
 use tierscope_scenario::Scenario;
 use tierscope_tiers::{Arena, Batch, BatchId, Bell, Ended, Fault, Key, Medium, Move, Slot, Way, content};
-use tierscope_units::TransferId;
+use tierscope_units::{Idx, TransferId, WorkerId};
 
 use crate::error::{MirrorError, PATIENCE};
+use crate::layout::Layout;
 use crate::shelf::Shelf;
 use crate::totals::Totals;
 
@@ -30,12 +33,14 @@ pub enum Ends {
 /// Real tiers that follow a run.
 pub struct Mirror {
     ends: Ends,
-    /// G2, and [`SCRATCH`] slots more.
+    layout: Layout,
+    /// G2 of all workers, and [`SCRATCH`] slots more, which begin at `scratch`.
     arena: Arc<Arena>,
-    g2_slots: u32,
+    scratch: u32,
     /// G1, G3, G4.
     media: [Option<Box<dyn Medium>>; 3],
-    shelves: [Shelf; Tier::COUNT],
+    /// By place: what lies in its slots.
+    shelves: Vec<Shelf>,
     flights: BTreeMap<TransferId, Flight>,
     of_batch: BTreeMap<BatchId, TransferId>,
     /// Batches that ended before they were waited for.
@@ -48,6 +53,8 @@ pub struct Mirror {
 struct Flight {
     lane: Lane,
     batch: BatchId,
+    /// The place that it goes to, and the slots there.
+    to: usize,
     moves: Vec<(Key, Slot)>,
     landed: Option<Result<(), Fault>>,
 }
@@ -81,7 +88,12 @@ fn failure_of(fault: Fault) -> CopyFailure {
 impl Mirror {
     /// Slots that the arena of a scenario needs.
     pub fn arena_slots(scenario: &Scenario) -> u32 {
-        scenario.engine.tiers.as_ref().map_or(0, |tiers| tiers.g2.blocks).saturating_add(SCRATCH)
+        Layout::of(scenario).slots(Tier::G2).saturating_add(SCRATCH)
+    }
+
+    /// Slots that the medium of a tier needs: those of all workers, or of all hosts.
+    pub fn medium_slots(scenario: &Scenario, tier: Tier) -> u32 {
+        Layout::of(scenario).slots(tier)
     }
 
     /// Real tiers for a run of `scenario`: G1 beside the arena, and what is given for G3 and G4.
@@ -96,8 +108,9 @@ impl Mirror {
         ends: Ends,
     ) -> Result<Self, MirrorError> {
         let unsupported = |found, expected| MirrorError::Unsupported { found, expected };
-        if scenario.fleet.is_some() {
-            return Err(unsupported("several workers", "one worker"));
+        if scenario.fleet.iter().flat_map(|fleet| &fleet.roles).any(|&role| role != Role::Whole) {
+            let expected = "workers that do both";
+            return Err(unsupported("workers that prefill and others that decode", expected));
         }
         let tiers = scenario.engine.tiers.as_ref();
         if tiers.is_some_and(|tiers| tiers.flavour != Flavour::Kvbm) {
@@ -113,18 +126,14 @@ impl Mirror {
         if let Some((tier, ..)) = wanted.iter().find(|(_, tier, given)| tier.is_some() && !given) {
             return Err(MirrorError::NoMedium { tier });
         }
-        let blocks = [
-            scenario.engine.g1_blocks,
-            tiers.map_or(0, |it| it.g2.blocks),
-            tiers.and_then(|it| it.g3).map_or(0, |tier| tier.blocks),
-            tiers.and_then(|it| it.g4).map_or(0, |tier| tier.blocks),
-        ];
+        let layout = Layout::of(scenario);
         Ok(Self {
             ends,
             arena,
-            g2_slots: blocks[1],
+            scratch: layout.slots(Tier::G2),
             media: [g1, g3, g4],
-            shelves: blocks.map(Shelf::new),
+            shelves: layout.places().iter().map(|place| Shelf::new(place.slots)).collect(),
+            layout,
             flights: BTreeMap::new(),
             of_batch: BTreeMap::new(),
             ended: BTreeMap::new(),
@@ -155,17 +164,18 @@ impl Mirror {
     ///
     /// What went wrong; the run cannot go on.
     pub fn take(&mut self, log: &FactLog) -> Done {
+        let worker = log.worker().unwrap_or(WorkerId(0));
         for (_, fact) in log.iter() {
             match *fact {
                 Fact::Stored { blocks, .. } => {
                     let blocks: Vec<(Key, Slot)> =
                         log.blocks(blocks).iter().map(|it| (Key(it.hash.0), Slot(it.slot.0))).collect();
-                    self.compute(&blocks)?;
+                    self.compute(worker, &blocks)?;
                 }
                 Fact::CopyStarted { transfer, lane, blocks } => {
                     let moves =
                         log.blocks(blocks).iter().map(|it| (Key(it.hash.0), Slot(it.slot.0))).collect();
-                    self.start(transfer, lane, moves)?;
+                    self.start(worker, transfer, lane, moves)?;
                 }
                 Fact::CopyRetried { transfer, .. } if self.ends == Ends::Real => self.give_up(transfer)?,
                 Fact::CopyEnded { transfer, end, .. } => match end {
@@ -174,6 +184,7 @@ impl Mirror {
                     _ if self.ends == Ends::Modelled => self.land(transfer)?,
                     _ => self.give_up(transfer)?,
                 },
+                Fact::Worker { worker, state: WorkerState::Lost } => self.lose(worker)?,
                 _ => {}
             }
         }
@@ -181,20 +192,21 @@ impl Mirror {
     }
 
     /// Blocks whose tokens were computed get their content, unless it came by a copy.
-    fn compute(&mut self, blocks: &[(Key, Slot)]) -> Done {
+    fn compute(&mut self, worker: WorkerId, blocks: &[(Key, Slot)]) -> Done {
+        let at = self.layout.index(Tier::G1, worker);
         let new: Vec<(Key, Slot)> =
-            blocks.iter().copied().filter(|&(key, slot)| !self.shelves[0].holds(key, slot)).collect();
+            blocks.iter().copied().filter(|&(key, slot)| !self.shelves[at].holds(key, slot)).collect();
         for some in new.chunks(SCRATCH as usize) {
             let mut moves = Vec::new();
-            for (&(key, there), nth) in some.iter().zip(0..) {
-                let here = Slot(self.g2_slots + nth);
+            for (&(key, slot), nth) in some.iter().zip(0..) {
+                let here = Slot(self.scratch + nth);
                 self.fill(key, here)?;
-                self.shelves[0].clear(there);
-                moves.push(Move { key, there, here });
+                self.shelves[at].clear(slot);
+                moves.push(Move { key, there: self.real(at, slot), here });
             }
             self.copy("computing", 0, Way::Store, moves)?;
             for &(key, slot) in some {
-                self.shelves[0].put(key, slot);
+                self.shelves[at].put(key, slot);
             }
             self.totals.computed_blocks += some.len() as u64;
         }
@@ -208,18 +220,19 @@ impl Mirror {
     }
 
     /// A copy begins: its blocks are on their way from now on.
-    fn start(&mut self, transfer: TransferId, lane: Lane, moves: Vec<(Key, Slot)>) -> Done {
+    fn start(&mut self, worker: WorkerId, transfer: TransferId, lane: Lane, moves: Vec<(Key, Slot)>) -> Done {
         match self.ends {
             Ends::Modelled => self.land(transfer)?,
             Ends::Real => self.give_up(transfer)?,
         }
         let (medium, way) = medium_of(lane);
-        let (from, to) = (lane.from().index(), lane.to().index());
+        let (from, to) = (self.layout.index(lane.from(), worker), self.layout.index(lane.to(), worker));
         let mut batch = Vec::with_capacity(moves.len());
         for &(key, destination) in &moves {
             let missing = MirrorError::NoSource { doing: lane.name(), key: key.0 };
             let source = self.shelves[from].find(key).ok_or(missing)?;
             self.shelves[to].clear(destination);
+            let (source, destination) = (self.real(from, source), self.real(to, destination));
             let (there, here) = match lane.to() {
                 Tier::G2 => (source, destination),
                 _ => (destination, source),
@@ -228,7 +241,7 @@ impl Mirror {
         }
         let batch = self.submit(medium, way, batch);
         self.of_batch.insert(batch, transfer);
-        self.flights.insert(transfer, Flight { lane, batch, moves, landed: None });
+        self.flights.insert(transfer, Flight { lane, batch, to, moves, landed: None });
         Ok(())
     }
 
@@ -255,9 +268,22 @@ impl Mirror {
             }
         }
         for &(key, slot) in &flight.moves {
-            self.shelves[lane.to().index()].put(key, slot);
+            self.shelves[flight.to].put(key, slot);
         }
         Ok(())
+    }
+
+    /// The slot of the medium, or of the arena, that is a slot of a place.
+    fn real(&self, place: usize, slot: Slot) -> Slot {
+        Slot(self.layout.places()[place].first + slot.0)
+    }
+
+    /// A worker is gone, and nobody tells the ends of its copies.
+    fn lose(&mut self, worker: WorkerId) -> Done {
+        let first = TransferId(worker.index() as u64 * TRANSFERS_PER_WORKER);
+        let range = first..TransferId(first.0 + TRANSFERS_PER_WORKER);
+        let lost: Vec<TransferId> = self.flights.range(range).map(|(&transfer, _)| transfer).collect();
+        lost.into_iter().try_for_each(|transfer| self.give_up(transfer))
     }
 
     /// Nobody wants a copy any more. Its slots are free again once this returns: nothing writes into them.
@@ -314,8 +340,10 @@ impl Mirror {
         for transfer in under_way {
             self.land(transfer)?;
         }
-        for tier in Tier::ALL {
-            let all: Vec<(Key, Slot)> = self.shelves[tier.index()].all().collect();
+        for at in 0..self.shelves.len() {
+            let all: Vec<(Key, Slot)> =
+                self.shelves[at].all().map(|(key, slot)| (key, self.real(at, slot))).collect();
+            let tier = self.layout.places()[at].tier;
             for some in all.chunks(SCRATCH as usize) {
                 self.look_at(tier, some)?;
             }
@@ -350,7 +378,7 @@ impl Mirror {
         Ok(())
     }
 
-    /// Looks at blocks where they are said to be; no more of them than there are slots to look at them in.
+    /// Looks at blocks in these slots of a medium, or of the arena; no more of them than there are slots to look at them in.
     fn look_at(&mut self, tier: Tier, blocks: &[(Key, Slot)]) -> Done {
         let wrong = |key: Key| MirrorError::Wrong { doing: "at the end", key: key.0 };
         if tier == Tier::G2 {
@@ -361,7 +389,7 @@ impl Mirror {
                 }
             }
         } else {
-            let scratch = (self.g2_slots..).map(Slot);
+            let scratch = (self.scratch..).map(Slot);
             let moves = blocks.iter().zip(scratch).map(|(&(key, there), here)| Move { key, there, here });
             let moves = moves.collect();
             self.copy("at the end", tier.index().saturating_sub(1), Way::Load, moves)?;

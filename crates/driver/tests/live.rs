@@ -93,6 +93,28 @@ fn a_run_that_is_stopped_holds_nothing_and_replays_up_to_there() {
     }
 }
 
+/// Three workers on two hosts: each has its own G1 and G2, hosts share their disk, all share G4. One worker is lost.
+#[test]
+fn several_workers_share_the_media_and_one_that_is_lost_takes_nothing_with_it() {
+    let fleet =
+        "[workers]\ncount = 3\nper_host = 2\n\n[[worker]]\nat_ms = 250\nworker = 1\nchange = \"lose\"\n";
+    let text = FOUR_TIERS.replace("[g2]", &format!("{fleet}\n[g2]"));
+    let scenario = scenario(&text);
+    for pace in [Pace::Wall, Pace::Skipping] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let arena = arena(&scenario);
+        let g3 = disk(&arena, 140, folder.path());
+        let mut live = Rig::new(&scenario, Arc::clone(&arena), g3).live(&scenario, pace);
+        assert_eq!(to_the_end(&mut live), RunState::Finished);
+        live.finish().unwrap_or_else(|error| panic!("{error}"));
+        let report = live.run().report();
+        assert_eq!(report.requests.completed, 60);
+        assert_eq!(replay(&live, &text).report().digest, report.digest, "{pace:?}");
+        drop(live);
+        nothing_is_held(&arena);
+    }
+}
+
 #[test]
 fn other_threads_read_while_the_run_goes_on() {
     let scenario = scenario(FOUR_TIERS);

@@ -7,14 +7,17 @@ mod watch;
 
 use anyhow::{Result, anyhow};
 use tierscope_driver::{Ends, Mirror, Pace};
+use tierscope_engine::{Expiry, Tier};
 use tierscope_report::table;
+use tierscope_scenario::fleet::FleetSpec;
 use tierscope_scenario::{Recording, Scenario};
 use tierscope_sim::{RunState, evaluate};
+use tierscope_units::Span;
 
 pub(crate) use args::DriveArgs;
 
 use crate::exit::Exit;
-use crate::input::{self, Changes};
+use crate::input::{self, Changes, Input};
 use crate::media::{self, Media, Sizes};
 use crate::output::{self, Output};
 use crate::run;
@@ -92,20 +95,32 @@ pub(crate) fn drive(args: &DriveArgs) -> Result<Exit> {
     })
 }
 
-fn read(args: &DriveArgs) -> Result<input::Input> {
+fn read(args: &DriveArgs) -> Result<Input> {
     let mut set: Vec<String> = Vec::new();
     if args.passes == Passes::None {
         set.extend(NO_PASS.map(str::to_owned));
     }
     set.extend(args.set.iter().cloned());
-    let changes = Changes {
-        trace: args.trace.as_deref(),
-        hardware: args.hardware.as_deref(),
-        set: &set,
-        seed: args.seed,
+    let read = |set: &[String]| {
+        let changes = Changes {
+            trace: args.trace.as_deref(),
+            hardware: args.hardware.as_deref(),
+            set,
+            seed: args.seed,
+        };
+        input::read(&args.scenario, &changes)
     };
+    let mut input = read(&set)?;
+    let forgets = |fleet: &FleetSpec| fleet.router.expiry != Expiry::REPLAY;
+    if args.clock != ClockChoice::Lockstep
+        && input.scenario.fleet.as_ref().is_some_and(|fleet| !forgets(fleet))
+    {
+        // On the wall clock a router forgets requests that it hears nothing of (rule R4).
+        let after_s = Expiry::WALL_CLOCK.after.map_or(0, Span::as_ns) / 1_000_000_000;
+        set.insert(0, format!("router.expiry_s={after_s}"));
+        input = read(&set)?;
+    }
     // A recording is driven anew: only its scenario counts.
-    let mut input = input::read(&args.scenario, &changes)?;
     input.recording = None;
     Ok(input)
 }
@@ -125,12 +140,10 @@ fn recording(played: &Played, scenario: &str, block_bytes: u64, digest: &str) ->
 }
 
 fn tiers(args: &DriveArgs, scenario: &Scenario, block_bytes: u64, ends: Ends) -> Result<Mirror> {
-    let below = scenario.engine.tiers.as_ref();
-    let sizes = Sizes {
-        g3: below.and_then(|tiers| tiers.g3).map(|tier| tier.blocks),
-        g4: below.and_then(|tiers| tiers.g4).map(|tier| tier.blocks),
-        ..Sizes::new(&args.media, block_bytes, [Mirror::arena_slots(scenario), scenario.engine.g1_blocks])?
-    };
+    let slots = |tier| Some(Mirror::medium_slots(scenario, tier)).filter(|&slots| slots > 0);
+    let memory = [Mirror::arena_slots(scenario), Mirror::medium_slots(scenario, Tier::G1)];
+    let sizes =
+        Sizes { g3: slots(Tier::G3), g4: slots(Tier::G4), ..Sizes::new(&args.media, block_bytes, memory)? };
     let Media { arena, below } = media::open(&args.media, sizes)?;
     Mirror::new(scenario, arena, below, ends).map_err(|error| anyhow!("error: {error}"))
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tierscope_driver::{Ends, Live, Mirror, Pace};
+use tierscope_engine::Tier;
 use tierscope_scenario::{Recording, Scenario, Workload, expand, parse_any};
 use tierscope_sim::{Run, RunOptions, RunState};
 use tierscope_tiers::device::Device;
@@ -100,7 +101,7 @@ impl Rig {
     pub(crate) fn new(scenario: &Scenario, arena: Arc<Arena>, g3: Box<dyn Medium>) -> Self {
         let tiers = scenario.engine.tiers.as_ref().expect("tiers");
         let g4 = memory(&arena, tiers.g4.map_or(1, |tier| tier.blocks));
-        Self { g1: memory(&arena, scenario.engine.g1_blocks), g3, g4, arena }
+        Self { g1: memory(&arena, Mirror::medium_slots(scenario, Tier::G1)), g3, g4, arena }
     }
 
     pub(crate) fn mirror(self, scenario: &Scenario, ends: Ends) -> Mirror {
