@@ -21,6 +21,8 @@ pub mod disk;
 pub mod fault;
 pub mod host;
 pub mod medium;
+#[cfg(feature = "s3")]
+pub mod object;
 mod pool;
 
 pub use arena::{Arena, ArenaError};

@@ -11,6 +11,7 @@ mod check;
 mod hyperqueue;
 mod page;
 mod run;
+mod seaweed;
 mod serve;
 mod source;
 mod sweep;
@@ -33,7 +34,7 @@ Usage: cargo xtask COMMAND
   ci                format, clippy (native and wasm32), tidy, docs, wasm imports, then everything of `test`
   build-page        only build dist/, optimized
   setup             only install what is missing (Rust target, trunk, wasm-bindgen, node packages, Chromium,
-                    HyperQueue)
+                    HyperQueue, SeaweedFS)
   tidy              sizes, forbidden words, documents in step
   bench [NAME]      criterion benches, transactions, whole-run timings; NAME is `transactions`, `whole`, `sweep`, or a filter
   screenshots [CASE [AT]]   pictures of the page (all scenes, or one case), into target/screenshots/; AT: 0 to 1000
@@ -87,6 +88,7 @@ fn setup() -> Result {
     tools::for_page()?;
     browser::ensure()?;
     hyperqueue::ensure()?;
+    seaweed::ensure()?;
     println!("everything is in place: `cargo xtask play` and `cargo xtask test` can start");
     Ok(())
 }
