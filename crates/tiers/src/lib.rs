@@ -14,6 +14,7 @@
 
 pub mod arena;
 pub mod capability;
+mod claim;
 pub mod conformance;
 pub mod content;
 pub mod device;
@@ -23,7 +24,7 @@ pub mod host;
 pub mod medium;
 mod pool;
 
-pub use arena::{Arena, ArenaError};
+pub use arena::{Arena, ArenaError, Residence};
 pub use capability::{Capability, Kind};
 pub use fault::Fault;
 pub use medium::{Batch, BatchId, Bell, Ended, Key, Medium, Move, Slot, Way};
