@@ -20,6 +20,8 @@ pub mod content;
 pub mod device;
 pub mod disk;
 pub mod fault;
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+pub mod gpu;
 pub mod host;
 pub mod medium;
 mod pool;
