@@ -95,9 +95,6 @@ impl CudaDevice {
         if pieces.is_empty() {
             return Vec::new();
         }
-        if self.is_lost() {
-            return all(Fault::Gone);
-        }
         if !wanted.is_wanted() {
             return all(Fault::Cancelled);
         }
@@ -174,6 +171,9 @@ impl Device for CudaDevice {
     }
 
     fn store_many(&self, blocks: &[Stored<'_>], wanted: &Wanted) -> Vec<Outcome> {
+        if self.is_lost() {
+            return vec![Err(Fault::Gone); blocks.len()];
+        }
         let claims: Vec<_> = blocks.iter().map(|block| self.claim_to_write(block)).collect();
         let claimed = blocks.iter().zip(&claims).filter(|(_, claim)| claim.is_ok());
         let pieces: Vec<Piece> =
@@ -188,6 +188,9 @@ impl Device for CudaDevice {
     }
 
     fn load_many(&self, mut blocks: Vec<Loaded<'_>>, wanted: &Wanted) -> Vec<Outcome> {
+        if self.is_lost() {
+            return vec![Err(Fault::Gone); blocks.len()];
+        }
         let claims: Vec<_> = blocks.iter().map(|block| self.claim_to_read(block)).collect();
         let claimed = blocks.iter_mut().zip(&claims).filter(|(_, claim)| claim.is_ok());
         let pieces: Vec<Piece> =

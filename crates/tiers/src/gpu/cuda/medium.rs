@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::abi::Driver;
 use super::code::Code;
 use super::context::Context;
 use super::device::{CudaDevice, Parts};
@@ -55,8 +56,7 @@ impl CudaMedium {
         let name = context.name();
         let parts = Parts { context, pool, registered, lanes, slots, block_bytes };
         let mut device = CudaDevice::new(parts);
-        shortfalls
-            .extend(without_batches(&mut device, &arena, driver.has_batches(), |code| driver.name_of(code)));
+        shortfalls.extend(without_batches(&mut device, &arena, driver)?);
         let capability = Capability {
             kind: Kind::Cuda,
             name,
@@ -75,16 +75,20 @@ impl CudaMedium {
 fn without_batches(
     device: &mut CudaDevice,
     arena: &Arena,
-    there: bool,
-    word: impl Fn(Code) -> String,
-) -> Option<String> {
-    let why = if !there {
-        "the driver has no call for many: CUDA 12.8 has".to_owned()
+    driver: &Driver,
+) -> Result<Option<String>, CudaError> {
+    let why = if !driver.has_batches() {
+        "the driver has no call for many; CUDA 12.8 has".to_owned()
     } else if !device.is_registered() {
-        "it takes registered memory only".to_owned()
+        "that for many takes registered memory only".to_owned()
+    } else if let Some(block) = arena.read(Slot(0)) {
+        match device.try_batches(&block) {
+            Ok(()) => return Ok(None),
+            Err(code) if code.is_lost() => return Err(driver.refused("copy a first block", code)),
+            Err(code) => driver.name_of(code),
+        }
     } else {
-        let Some(block) = arena.read(Slot(0)) else { return Some("another uses the arena".to_owned()) };
-        word(device.try_batches(&block).err()?)
+        "the arena is in use, so that it could not be tried".to_owned()
     };
-    Some(format!("each block is copied by a call of its own ({why})"))
+    Ok(Some(format!("each block is copied by a call of its own ({why})")))
 }
