@@ -27,6 +27,7 @@ const SIM: &str = "tierscope-sim";
 const SWEEP: &str = "tierscope-sweep";
 const COLUMNS: &str = "tierscope-columns";
 const TIERS: &str = "tierscope-tiers";
+const STAND_IN: &str = "tierscope-standin-cuda";
 const PAGE: &str = "tierscope-page";
 const WORKER: &str = "tierscope-worker";
 
@@ -70,7 +71,9 @@ const RULES: &[Rule] = &[
     // Knows nothing of the house, so that it compiles beside it: its one dependency is the heaviest of all.
     Rule { package: COLUMNS, below: &[], foreign: Some(&["bytes", "parquet"]) },
     // Knows no engine: how a medium holds blocks does not depend on who decides where they go.
-    Rule { package: TIERS, below: &[], foreign: None },
+    Rule { package: TIERS, below: &[STAND_IN], foreign: None },
+    // Put by tests in the place of a C library, and of nothing else: see `FOR_TESTS_ONLY`.
+    Rule { package: STAND_IN, below: &[], foreign: Some(&[]) },
     // One loop and one order of simultaneous events for both worlds: real tiers only tell when copies end.
     Rule {
         package: "tierscope-driver",
@@ -79,7 +82,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         package: "tierscope",
-        below: &[UNITS, ENGINE, SCENARIO, REPORT, SIM, SWEEP, COLUMNS, TIERS, "tierscope-driver"],
+        below: &[UNITS, ENGINE, SCENARIO, REPORT, SIM, SWEEP, COLUMNS, TIERS, "tierscope-driver", STAND_IN],
         foreign: None,
     },
     // The page shows what the worker tells it, and of the worker it names only the protocol (tested below).
@@ -92,6 +95,9 @@ const RULES: &[Rule] = &[
 
 /// What tests of a pure crate may use besides.
 const FOR_TESTS: &[&str] = &["expect-test", "proptest", "serde_json"];
+
+/// Crates that are no part of the product.
+const FOR_TESTS_ONLY: &[&str] = &[STAND_IN];
 
 /// Crates of which a pure crate takes no default features, and why.
 const NO_DEFAULTS: &[(&str, &str)] = &[
@@ -137,6 +143,7 @@ fn a_planted_wrong_use_is_found() {
     assert!(check(UNITS, vec![plain("tokio")]).contains("tierscope-units uses tokio"));
     assert!(check(REPORT, vec![plain("comfy-table")]).contains("its defaults ask the terminal"));
     assert!(check("tierscope-cloud", vec![]).contains("tierscope-cloud has no rule"));
+    assert!(check(TIERS, vec![plain(STAND_IN)]).contains("for tests only"));
     let in_tests = vec![Use { name: "proptest".into(), for_tests: true, default_features: false }];
     assert_eq!(check(ENGINE, in_tests), "");
     let upward = vec![Use { name: SIM.into(), for_tests: true, default_features: true }];
@@ -240,6 +247,9 @@ fn wrong_uses_of(name: &str, package: &Package) -> Vec<String> {
         let ours = RULES.iter().any(|rule| rule.package == used.name);
         if ours && !rule.below.contains(&used.name.as_str()) {
             wrong.push(format!("{name} uses {}, which does not stand below it", used.name));
+        }
+        if FOR_TESTS_ONLY.contains(&used.name.as_str()) && !used.for_tests {
+            wrong.push(format!("{name} uses {}, which is for tests only", used.name));
         }
         let Some(foreign) = rule.foreign.filter(|_| !ours) else { continue };
         let listed = |list: &[&str]| list.contains(&used.name.as_str());

@@ -3,13 +3,21 @@
 //! Slots are borrowed: many readers or one writer, checked when the borrow begins, never waited for. Who would have to
 //! wait has a fault in their bookkeeping, since the engine gives no slot to two writers; they are told so.
 
+mod limits;
+mod pages;
+
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::path::Path;
 
-use memmap2::{MmapMut, MmapOptions};
+use memmap2::MmapMut;
 
+use crate::claim::{Claims, ReadClaim, WriteClaim};
 use crate::medium::Slot;
+
+pub use pages::Pages;
+
+use limits::Limit;
 
 /// Why host memory could not be had.
 #[derive(Debug)]
@@ -25,6 +33,17 @@ pub enum ArenaError {
     BadBlock {
         /// Bytes asked for.
         block_bytes: usize,
+    },
+    /// More than this process may have: told before anything is taken, since whoever takes it is killed.
+    OverLimit {
+        /// Bytes asked for.
+        bytes: usize,
+        /// Bytes allowed.
+        limit: u64,
+        /// Bytes of them that could be had.
+        free: u64,
+        /// What bounds them, in words.
+        whose: String,
     },
     /// The system refuses.
     Refused {
@@ -44,6 +63,13 @@ impl fmt::Display for ArenaError {
             Self::BadBlock { block_bytes } => {
                 write!(f, "a block has {block_bytes} bytes; it needs a positive multiple of 8")
             }
+            Self::OverLimit { bytes, limit, free, whose } => {
+                write!(
+                    f,
+                    "host memory: {bytes} bytes are asked for, and {whose} is {limit} bytes, of which {free} can be \
+                     had\n  mend: fewer or smaller blocks of G2, or a higher limit (of a container: its memory limit)"
+                )
+            }
             Self::Refused { bytes, error } => {
                 write!(
                     f,
@@ -56,8 +82,16 @@ impl fmt::Display for ArenaError {
 
 impl std::error::Error for ArenaError {}
 
-/// The claim of a slot's one writer.
-const WRITER: u32 = u32::MAX;
+/// How much is done for pages to be there when they are touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Residence {
+    /// Nothing: they come when they are touched.
+    Lazy,
+    /// They are there from the beginning. For memory that a GPU's driver will lock by itself.
+    Present,
+    /// They are there, and stay: they are locked.
+    Locked,
+}
 
 /// Host memory in slots.
 pub struct Arena {
@@ -65,9 +99,9 @@ pub struct Arena {
     _map: MmapMut,
     base: *mut u8,
     block_bytes: usize,
-    /// By slot: [`WRITER`], or how many read it.
-    claims: Vec<AtomicU32>,
+    claims: Claims,
     locked: bool,
+    pages: Pages,
     shortfalls: Vec<String>,
 }
 
@@ -80,13 +114,22 @@ unsafe impl Send for Arena {}
 unsafe impl Sync for Arena {}
 
 impl Arena {
-    /// So many slots of so many bytes. With `lock`, the pages are asked to stay in memory; where the system refuses
-    /// that, it is said in [`Arena::shortfalls`] and the arena works all the same.
+    /// So many slots of so many bytes: [`Residence::Locked`] with `lock`, else [`Residence::Lazy`].
     ///
     /// # Errors
     ///
-    /// When the size makes no sense or the system gives no memory.
+    /// As [`Arena::with`].
     pub fn new(slots: u32, block_bytes: usize, lock: bool) -> Result<Self, ArenaError> {
+        Self::with(slots, block_bytes, if lock { Residence::Locked } else { Residence::Lazy })
+    }
+
+    /// So many slots of so many bytes. What the system refuses of the pages' kind and residence is said in
+    /// [`Arena::shortfalls`], and the arena works all the same.
+    ///
+    /// # Errors
+    ///
+    /// When the size makes no sense, is more than this process may have, or the system gives no memory.
+    pub fn with(slots: u32, block_bytes: usize, residence: Residence) -> Result<Self, ArenaError> {
         if block_bytes == 0 || !block_bytes.is_multiple_of(8) {
             return Err(ArenaError::BadBlock { block_bytes });
         }
@@ -94,30 +137,25 @@ impl Arena {
         let bytes =
             (slots.max(1) as usize).checked_mul(block_bytes).filter(|&bytes| bytes <= isize::MAX as usize);
         let Some(bytes) = bytes else { return Err(too_large) };
-        let mut map =
-            MmapOptions::new().len(bytes).map_anon().map_err(|error| ArenaError::Refused { bytes, error })?;
-        let mut shortfalls = Vec::new();
-        #[cfg(target_os = "linux")]
-        if let Err(error) = map.advise(memmap2::Advice::HugePage) {
-            shortfalls.push(format!("no huge pages: {error}"));
-        }
+        let present = residence != Residence::Lazy;
+        let mut shortfalls = check_limits(bytes, present, Path::new("/"))?;
+        let mapped = pages::map(bytes, present).map_err(|error| ArenaError::Refused { bytes, error })?;
+        shortfalls.extend(mapped.shortfalls);
+        let (mut map, pages) = (mapped.map, mapped.pages);
         let mut locked = false;
-        if lock {
+        if residence == Residence::Locked {
             match map.lock() {
                 Ok(()) => locked = true,
-                Err(error) => shortfalls.push(format!(
-                    "{bytes} bytes could not be locked ({error}): pages may be swapped out; raise `ulimit -l`"
-                )),
+                Err(error) => shortfalls.push(not_locked(bytes, &error)),
             }
         }
         let base = map.as_mut_ptr();
-        let claims = (0..slots).map(|_| AtomicU32::new(0)).collect();
-        Ok(Self { _map: map, base, block_bytes, claims, locked, shortfalls })
+        Ok(Self { _map: map, base, block_bytes, claims: Claims::new(slots), locked, pages, shortfalls })
     }
 
     /// Slots.
     pub fn slots(&self) -> u32 {
-        self.claims.len() as u32
+        self.claims.slots()
     }
 
     /// Bytes of each.
@@ -130,6 +168,11 @@ impl Arena {
         self.locked
     }
 
+    /// What the pages are.
+    pub fn pages(&self) -> Pages {
+        self.pages
+    }
+
     /// What was asked for and not got, in words.
     pub fn shortfalls(&self) -> &[String] {
         &self.shortfalls
@@ -137,17 +180,19 @@ impl Arena {
 
     /// A slot to read; `None` when there is none of this number, or somebody writes it.
     pub fn read(&self, slot: Slot) -> Option<Reading<'_>> {
-        let claim = self.claims.get(slot.0 as usize)?;
-        let more = |claimed: u32| (claimed < WRITER - 1).then(|| claimed + 1);
-        claim.fetch_update(Ordering::Acquire, Ordering::Relaxed, more).ok()?;
-        Some(Reading { arena: self, slot })
+        Some(Reading { arena: self, slot, _claim: self.claims.read(slot)? })
     }
 
     /// A slot to write; `None` when there is none of this number, or somebody has it.
     pub fn write(&self, slot: Slot) -> Option<Writing<'_>> {
-        let claim = self.claims.get(slot.0 as usize)?;
-        claim.compare_exchange(0, WRITER, Ordering::Acquire, Ordering::Relaxed).ok()?;
-        Some(Writing { arena: self, slot })
+        Some(Writing { arena: self, slot, _claim: self.claims.write(slot)? })
+    }
+
+    /// All slots, as a GPU's driver takes them: where they begin, and bytes. Who copies by these addresses holds the
+    /// slots' claims meanwhile.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn whole(&self) -> (*mut u8, usize) {
+        (self.base, self.claims.slots() as usize * self.block_bytes)
     }
 
     fn start(&self, slot: Slot) -> *mut u8 {
@@ -155,10 +200,37 @@ impl Arena {
     }
 }
 
+/// Refuses what cannot be had: ever, or now if it is to be there now. What may become tight later is said.
+fn check_limits(bytes: usize, present: bool, root: &Path) -> Result<Vec<String>, ArenaError> {
+    let asked = bytes as u64;
+    if bytes < SMALL_BYTES {
+        return Ok(Vec::new());
+    }
+    let limits = limits::read(root).into_iter().filter(|limit| limit.bytes.min(limit.free) < asked);
+    let Some(Limit { bytes: limit, free, whose }) = limits.min_by_key(|limit| limit.bytes.min(limit.free))
+    else {
+        return Ok(Vec::new());
+    };
+    if present || limit < asked {
+        return Err(ArenaError::OverLimit { bytes, limit, free, whose });
+    }
+    Ok(vec![format!("{asked} bytes may come to be used, and {free} of {limit} are free now ({whose})")])
+}
+
+/// Nobody's limit is below it: buffers of a few blocks do not read files.
+const SMALL_BYTES: usize = 1 << 20;
+
+fn not_locked(bytes: usize, error: &std::io::Error) -> String {
+    let limit = limits::locked(Path::new("/"));
+    let limit = limit.map_or_else(String::new, |limit| format!(", which is {limit}"));
+    format!("{bytes} bytes could not be locked ({error}): pages may be swapped out; raise `ulimit -l`{limit}")
+}
+
 /// A slot that is being read.
 pub struct Reading<'a> {
     arena: &'a Arena,
     slot: Slot,
+    _claim: ReadClaim<'a>,
 }
 
 impl Deref for Reading<'_> {
@@ -171,16 +243,11 @@ impl Deref for Reading<'_> {
     }
 }
 
-impl Drop for Reading<'_> {
-    fn drop(&mut self) {
-        self.arena.claims[self.slot.0 as usize].fetch_sub(1, Ordering::Release);
-    }
-}
-
 /// A slot that is being written.
 pub struct Writing<'a> {
     arena: &'a Arena,
     slot: Slot,
+    _claim: WriteClaim<'a>,
 }
 
 impl Deref for Writing<'_> {
@@ -198,12 +265,6 @@ impl DerefMut for Writing<'_> {
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above, and `self` is borrowed alone.
         unsafe { std::slice::from_raw_parts_mut(self.arena.start(self.slot), self.arena.block_bytes) }
-    }
-}
-
-impl Drop for Writing<'_> {
-    fn drop(&mut self) {
-        self.arena.claims[self.slot.0 as usize].store(0, Ordering::Release);
     }
 }
 
@@ -254,5 +315,26 @@ mod tests {
         assert!(matches!(Arena::new(u32::MAX, usize::MAX & !7, false), Err(ArenaError::TooLarge { .. })));
         let refused = Arena::new(u32::MAX, 1 << 30, false).map(|_| ()).expect_err("four exabytes");
         assert!(refused.to_string().contains("mend"), "{refused}");
+    }
+
+    #[test]
+    fn more_than_a_container_may_have_is_refused_and_what_is_tight_is_said() {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        let put = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("a folder");
+            std::fs::write(path, text).expect("a small file");
+        };
+        put("proc/self/cgroup", "0::/box\n");
+        put("sys/fs/cgroup/box/memory.max", "8388608\n");
+        put("sys/fs/cgroup/box/memory.current", "4194304\n");
+        let check = |bytes, present| check_limits(bytes, present, root.path());
+        assert_eq!(check(4 << 20, true).expect("it fits"), Vec::<String>::new());
+        let tight = check(5 << 20, false).expect("it fits if others give way");
+        assert!(tight[0].contains("4194304 of 8388608 are free"), "{tight:?}");
+        for (bytes, present) in [(5 << 20, true), (9 << 20, false)] {
+            let refused = check(bytes, present).expect_err("more than can be had").to_string();
+            assert!(refused.contains("memory.max is 8388608 bytes") && refused.contains("mend"), "{refused}");
+        }
     }
 }

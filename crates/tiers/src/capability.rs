@@ -43,6 +43,9 @@ pub struct Capability {
     pub concurrency: u32,
     /// Whether what is persisted outlives the process.
     pub outlives_process: bool,
+    /// Whether it plays the part of a device that is not there: a driver's double, a GPU in software. It works, and its
+    /// speed says nothing.
+    pub stand_in: bool,
     /// What was asked for and not got, in words, each with its reason: locked memory, direct I/O.
     pub shortfalls: Vec<String>,
 }

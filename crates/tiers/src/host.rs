@@ -113,6 +113,7 @@ impl HostMedium {
             block_bytes,
             concurrency: threads.max(1),
             outlives_process: false,
+            stand_in: false,
             shortfalls: own.shortfalls().to_vec(),
         };
         let keys = (0..slots).map(|_| Held::default()).collect();

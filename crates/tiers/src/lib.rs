@@ -14,18 +14,21 @@
 
 pub mod arena;
 pub mod capability;
+mod claim;
 pub mod conformance;
 pub mod content;
 pub mod device;
 pub mod disk;
 pub mod fault;
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+pub mod gpu;
 pub mod host;
 pub mod medium;
 #[cfg(feature = "s3")]
 pub mod object;
 mod pool;
 
-pub use arena::{Arena, ArenaError};
+pub use arena::{Arena, ArenaError, Residence};
 pub use capability::{Capability, Kind};
 pub use fault::Fault;
 pub use medium::{Batch, BatchId, Bell, Ended, Key, Medium, Move, Slot, Way};

@@ -62,6 +62,7 @@ impl DiskMedium {
             block_bytes: options.block_bytes,
             concurrency: options.threads.max(1),
             outlives_process: true,
+            stand_in: false,
             shortfalls: opened.shortfalls,
         };
         let device = DiskDevice { slab: opened.slab, _lock: opened._lock };
