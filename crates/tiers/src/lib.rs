@@ -19,6 +19,7 @@ pub mod content;
 pub mod device;
 pub mod disk;
 pub mod fault;
+pub mod gpu;
 pub mod host;
 pub mod medium;
 mod pool;

@@ -1,0 +1,4 @@
+//! Memory of a GPU (G1), by one file for each way to reach it.
+
+#[cfg(feature = "wgpu")]
+pub mod wgpu;
