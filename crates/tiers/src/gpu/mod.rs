@@ -1,4 +1,6 @@
-//! Memory of a GPU (G1), reached through its driver.
+//! Memory of a GPU (G1), by one file for each way to reach it.
 
 #[cfg(feature = "cuda")]
 pub mod cuda;
+#[cfg(feature = "wgpu")]
+pub mod wgpu;
