@@ -91,6 +91,9 @@ struct Campaign<'a> {
     found: Calibration,
 }
 
+/// Of the whole time, what anything has that was begun late: opening media took longer than was thought.
+const AT_LEAST: f64 = 0.03;
+
 /// An even share of the time that is left for this and what comes after it.
 fn share(until: Instant, left: usize) -> Instant {
     let now = Instant::now();
@@ -102,11 +105,17 @@ impl Campaign<'_> {
         self.begun + self.plan.time.mul_f64(share)
     }
 
+    /// That instant, or a little later than now.
+    fn at_least(&self, until: Instant) -> Instant {
+        until.max(Instant::now() + self.plan.time.mul_f64(AT_LEAST))
+    }
+
     fn measure_all(&mut self) -> Result<(), CalibrateError> {
         let sizes = &self.plan.sizes;
         for (nth, &block_bytes) in sizes.iter().enumerate() {
             let until = share(self.at(FITTED), sizes.len() - nth);
             let mut rig = self.rig(block_bytes)?;
+            let until = self.at_least(until);
             let samples = self.measure_size(&mut rig, &self.plan.shapes, until)?;
             self.found.samples.extend(samples);
         }
@@ -249,7 +258,7 @@ impl Campaign<'_> {
             // The first has the mixed load after it, which is told to end when what is held out has its time.
             let until = share(self.at(alone), sizes.len() - nth);
             let mut rig = self.rig(block_bytes)?;
-            let samples = self.measure_size(&mut rig, &shapes, until)?;
+            let samples = self.measure_size(&mut rig, &shapes, self.at_least(until))?;
             self.predicted(block_bytes, held_out::of_samples(&self.found.links, block_bytes, &samples));
             if nth == 0 {
                 self.mixed(&mut rig, block_bytes)?;
@@ -290,7 +299,8 @@ impl Campaign<'_> {
         let Some(blocks) = before.iter().filter(alone).map(|it| it.point.blocks).max() else { return Ok(()) };
         let shapes = [Kind::Store, Kind::Load].map(|kind| Shape { kind, blocks, in_flight: 1 });
         let mut rig = self.rig(block_bytes)?;
-        let after = self.measure_size(&mut rig, &shapes, self.at(1.0))?;
+        let until = self.at_least(self.at(1.0));
+        let after = self.measure_size(&mut rig, &shapes, until)?;
         for after in after {
             if let Some(&before) = before.iter().find(|before| before.point == after.point) {
                 self.found.repeated.push(Repeated { before, after });

@@ -33,9 +33,9 @@ pub(super) fn measure(
     watch: Watch<'_>,
 ) -> Result<Vec<Sample>, Trouble> {
     let slots = shape.blocks.saturating_mul(shape.in_flight);
-    let ready = rig.stands[nth].as_ref().map_or(0, |stand| stand.ready);
-    if slots > ready {
-        return Err(Trouble::Room(format!("needs {slots} slots; {ready} could be prepared")));
+    let room = rig.stands[nth].as_ref().map_or(0, |stand| stand.room(Way::Store).min(stand.room(Way::Load)));
+    if slots > room {
+        return Err(Trouble::Room(format!("needs {slots} slots; {room} could be prepared")));
     }
     let block_bytes = rig.arena.block_bytes() as u64;
     let point = |way, with_opposite| Point {

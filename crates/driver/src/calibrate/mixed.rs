@@ -55,6 +55,7 @@ pub(super) fn play(
     until: Instant,
     watch: Watch<'_>,
 ) -> Result<Vec<Flown>, Trouble> {
+    rig.share_out();
     let mut sources = sources(rig, links, seed);
     let bell = Doorbell::default();
     rig.stands.iter_mut().flatten().for_each(|stand| stand.medium.ring(bell.bell()));
@@ -94,7 +95,7 @@ fn sources(rig: &Rig, links: &[Option<LinkFit>; 3], seed: u64) -> Vec<Source> {
     let mut sources = Vec::new();
     for (nth, (stand, link)) in rig.stands.iter().zip(links).enumerate() {
         let (Some(stand), Some(link)) = (stand, link) else { continue };
-        let blocks_max = (stand.ready / 4).min(BLOCKS_MAX);
+        let blocks_max = (stand.room(Way::Load) / IN_FLIGHT_MAX as u32).min(BLOCKS_MAX);
         for way in [Way::Store, Way::Load] {
             let lane = lane_of(nth, way);
             let mean = Point {
@@ -134,7 +135,7 @@ impl Source {
         let Some(stand) = &rig.stands[self.nth] else { return false };
         let oldest = self.under_way.front().map_or(stand.gone(self.way), |(_, gone)| *gone);
         let span = stand.gone(self.way) - oldest + u64::from(self.blocks);
-        self.under_way.len() < IN_FLIGHT_MAX && span <= u64::from(stand.ready)
+        self.under_way.len() < IN_FLIGHT_MAX && span <= u64::from(stand.room(self.way))
     }
 
     fn go_on(&mut self, rig: &mut Rig, begun: Instant, load: &mut Load) {

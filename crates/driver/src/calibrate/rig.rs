@@ -2,8 +2,8 @@
 //! was written before.
 //!
 //! The first half of the slots of host memory is what is stored from, the second half what is loaded into; of a medium,
-//! loads read the first half and stores write the second. Both go through their half in turn, in an order that was drawn
-//! once, so that what was touched last is touched last again.
+//! loads read the first half and stores write the second. All go through their half in turn, in an order that was drawn
+//! once: what was touched last is touched last again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -59,6 +59,8 @@ pub(super) struct Stand {
     pub(super) medium: Box<dyn Medium>,
     /// Slots of a half, in the order in which they are gone through.
     order: Vec<u32>,
+    /// Slots of host memory that are loaded into, in the order in which they are gone through.
+    landing: Vec<u32>,
     /// How many of them are prepared: stored to, in both halves.
     pub(super) ready: u32,
     /// How many were gone through, by way.
@@ -84,15 +86,22 @@ impl Stand {
 
     /// The slots of the next block of a way. Who asks has no more of them under way than are ready.
     fn next_move(&mut self, way: Way) -> Move {
-        let gone = &mut self.gone[index(way)];
-        let slot = self.order[(*gone % u64::from(self.ready.max(1))) as usize];
-        *gone += 1;
-        let other = slot + self.half();
+        let gone = self.gone[index(way)];
+        self.gone[index(way)] += 1;
+        let slot = self.order[(gone % u64::from(self.ready.max(1))) as usize];
         let (there, here) = match way {
-            Way::Store => (other, slot),
-            Way::Load => (slot, other),
+            Way::Store => (slot + self.half(), slot),
+            Way::Load => (slot, self.landing[(gone % self.landing.len().max(1) as u64) as usize]),
         };
         Move { key: key_of(slot), there: Slot(there), here: Slot(here) }
+    }
+
+    /// How many blocks of a way may be under way.
+    pub(super) fn room(&self, way: Way) -> u32 {
+        match way {
+            Way::Store => self.ready,
+            Way::Load => self.ready.min(self.landing.len() as u32),
+        }
     }
 
     /// How many blocks of a way were gone through.
@@ -129,9 +138,10 @@ impl Rig {
         }
         let order = shuffled(half, seed);
         let stand = |medium: Box<dyn Medium>| {
-            let half = half.min(medium.capability().slots / 2);
-            let order = order.iter().copied().filter(|&slot| slot < half).collect();
-            Stand { medium, order, ready: 0, gone: [0; 2] }
+            let own = half.min(medium.capability().slots / 2);
+            let landing = order.iter().map(|&slot| slot + half).collect();
+            let order = order.iter().copied().filter(|&slot| slot < own).collect();
+            Stand { medium, order, landing, ready: 0, gone: [0; 2] }
         };
         Ok(Self { arena, stands: media.map(|medium| medium.map(stand)), next: 0 })
     }
@@ -160,6 +170,14 @@ impl Rig {
             if let Some(stand) = &mut self.stands[nth] {
                 stand.ready = last;
             }
+        }
+    }
+
+    /// From now on all media are loaded from at once: none of them into a slot that another one has.
+    pub(super) fn share_out(&mut self) {
+        let count = self.stands.iter().flatten().count() as u32;
+        for (nth, stand) in (0..).zip(self.stands.iter_mut().flatten()) {
+            stand.landing.retain(|slot| slot % count == nth);
         }
     }
 
@@ -201,7 +219,7 @@ impl Rig {
     /// Whether what is in a medium is what was stored there: a few blocks are loaded and looked at.
     pub(super) fn look(&mut self, nth: usize, watch: Watch<'_>) -> Result<(), Trouble> {
         let Some(stand) = &mut self.stands[nth] else { return Ok(()) };
-        let count = stand.ready.min(PREPARED_AT_ONCE);
+        let count = stand.room(Way::Load).min(PREPARED_AT_ONCE);
         let moves = (0..count).map(|_| stand.next_move(Way::Load)).collect();
         self.submit(nth, Way::Load, moves, true);
         self.next_end(nth, watch).map(|_| ())
