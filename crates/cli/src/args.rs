@@ -7,6 +7,7 @@ use clap::{ArgGroup, Parser, Subcommand};
 use tierscope_scenario::import::Source;
 use tierscope_scenario::{TraceFormat, limit, trace};
 
+use crate::calibrate::CalibrateArgs;
 use crate::drive::DriveArgs;
 use crate::sweep::SweepArgs;
 
@@ -115,6 +116,8 @@ pub(crate) enum Command {
     Sweep(Box<SweepArgs>),
     /// Run a scenario with real blocks in host memory and on a disk, in lock-step, and verify each of them
     Drive(Box<DriveArgs>),
+    /// Measure the tiers of this machine, and write figures that scenarios take (--hardware)
+    Calibrate(Box<CalibrateArgs>),
     /// Serve the page from inside this program, for this machine only
     Serve(ServeArgs),
     /// Print completions for a shell

@@ -6,6 +6,7 @@
 //! Deliberately absent: a second way to do what a scenario says (flags only override its keys).
 
 mod args;
+mod calibrate;
 mod convert;
 mod diff;
 mod drive;
@@ -34,8 +35,12 @@ use exit::Exit;
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    if let Command::Run(_) | Command::Diff(_) | Command::Convert(_) | Command::Sweep(_) | Command::Drive(_) =
-        &args.command
+    if let Command::Run(_)
+    | Command::Diff(_)
+    | Command::Convert(_)
+    | Command::Sweep(_)
+    | Command::Drive(_)
+    | Command::Calibrate(_) = &args.command
     {
         interrupt::listen();
     }
@@ -48,6 +53,7 @@ fn main() -> ExitCode {
         Command::Import(args) => import::import(args),
         Command::Sweep(args) => sweep::sweep(args),
         Command::Drive(args) => drive::drive(args),
+        Command::Calibrate(args) => calibrate::calibrate(args),
         Command::Serve(args) => serve::serve(args),
         Command::Completions(args) => shell::completions(args),
         Command::Man => shell::man(),

@@ -126,7 +126,7 @@ impl Layout {
     }
 }
 
-fn spec_of(rates: &LinkRates) -> LinkSpec {
+pub(crate) fn spec_of(rates: &LinkRates) -> LinkSpec {
     LinkSpec { down: rate_of(rates.down), up: rate_of(rates.up) }
 }
 

@@ -14,6 +14,7 @@ mod copies;
 mod error;
 mod expect;
 mod fault;
+mod forecast;
 mod keyframes;
 mod link;
 mod messages;
@@ -31,6 +32,7 @@ pub use census::census;
 pub use copies::{DirectionUse, LinkUse};
 pub use error::RunError;
 pub use expect::{Failure, evaluate};
+pub use forecast::{Crossing, forecast};
 pub use run::{Run, RunOptions, RunState};
 pub use simulation::{Progress, Simulation, Step};
 

@@ -49,3 +49,79 @@ pub struct Capability {
     /// What was asked for and not got, in words, each with its reason: locked memory, direct I/O.
     pub shortfalls: Vec<String>,
 }
+
+impl Capability {
+    /// Whether its times say something about the kind of thing that it is: not those of software that plays a GPU, of a
+    /// driver that stands in for one, or of an object store that lies in this process's own memory.
+    ///
+    /// # Errors
+    ///
+    /// What it is instead, in words.
+    pub fn is_measurable(&self) -> Result<(), String> {
+        let name = self.name.to_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| name.contains(word));
+        let instead = match self.kind {
+            Kind::Wgpu if says(&["llvmpipe", "lavapipe", "swiftshader", "warp"]) => {
+                "a processor in the role of a GPU"
+            }
+            Kind::Cuda if says(&["stand-in", "standin"]) => "a stand-in for the driver of a GPU",
+            Kind::Object if name.starts_with("memory:") => {
+                "memory of this process in the role of an object store"
+            }
+            _ => return Ok(()),
+        };
+        Err(format!("{} is {instead}: its times say nothing about a real one", self.name))
+    }
+
+    /// Whether what it reads and writes may come from the page cache and not from a disk: direct I/O was not got.
+    pub fn is_cached(&self) -> bool {
+        self.kind == Kind::Disk && self.shortfalls.iter().any(|words| words.starts_with("no direct I/O"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn capability(kind: Kind, name: &str) -> Capability {
+        Capability {
+            kind,
+            name: name.to_owned(),
+            slots: 1,
+            block_bytes: 8,
+            concurrency: 1,
+            outlives_process: false,
+            shortfalls: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn who_plays_another_part_is_not_measured() {
+        let refused = [
+            (Kind::Wgpu, "llvmpipe (LLVM 15.0.6, 256 bits)"),
+            (Kind::Cuda, "stand-in: no GPU"),
+            (Kind::Object, "memory:///"),
+        ];
+        for (kind, name) in refused {
+            let why = capability(kind, name).is_measurable().expect_err("it plays a part");
+            assert!(why.starts_with(name), "{why}");
+        }
+        let taken = [
+            (Kind::Host, "host memory"),
+            (Kind::Disk, "/mnt/stand-in"),
+            (Kind::Cuda, "NVIDIA H200"),
+            (Kind::Object, "s3://memory"),
+        ];
+        for (kind, name) in taken {
+            assert_eq!(capability(kind, name).is_measurable(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_disk_without_direct_io_is_said_to_be_cached() {
+        let mut disk = capability(Kind::Disk, "/tmp");
+        assert!(!disk.is_cached());
+        disk.shortfalls.push("no direct I/O: the file system says no".to_owned());
+        assert!(disk.is_cached());
+    }
+}

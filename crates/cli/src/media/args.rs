@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// The flags.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct MediaArgs {
     /// The folder that is G3; what an earlier run left there is taken over
     #[arg(long, value_name = "DIR")]

@@ -59,20 +59,26 @@ pub(crate) struct Media {
     pub(crate) below: [Option<Box<dyn Medium>>; 3],
 }
 
-/// Opens what is wanted and named; what is wanted and not named is left out.
+/// Opens what is wanted and named; what is wanted and not named is left out. What was not got is said.
 pub(crate) fn open(args: &MediaArgs, sizes: Sizes) -> Result<Media> {
-    let arena =
-        Arena::new(sizes.arena, sizes.block_bytes, true).map_err(|error| anyhow!("error: {error}"))?;
-    let arena = Arc::new(arena);
-    for words in arena.shortfalls() {
+    let media = open_silently(args, sizes)?;
+    for words in media.arena.shortfalls() {
         output::complain(&format!("note: host memory: {words}"));
     }
-    let below = [Some(gpu::open(args, &arena, sizes.g1)?), disk::open(args, &arena, sizes.g3)?, None];
-    for medium in below.iter().flatten() {
+    for medium in media.below.iter().flatten() {
         let capability = medium.capability();
         for words in &capability.shortfalls {
             output::complain(&format!("note: {}: {words}", capability.kind.name()));
         }
     }
+    Ok(media)
+}
+
+/// The same for who says by himself what was not got.
+pub(crate) fn open_silently(args: &MediaArgs, sizes: Sizes) -> Result<Media> {
+    let arena =
+        Arena::new(sizes.arena, sizes.block_bytes, true).map_err(|error| anyhow!("error: {error}"))?;
+    let arena = Arc::new(arena);
+    let below = [Some(gpu::open(args, &arena, sizes.g1)?), disk::open(args, &arena, sizes.g3)?, None];
     Ok(Media { arena, below })
 }
