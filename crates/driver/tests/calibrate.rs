@@ -27,7 +27,8 @@ impl Medium for Actor {
             Some((blocks, fault)) if batch.moves.len() > blocks => {
                 let results = vec![Err(fault); batch.moves.len()];
                 let [queued, copied, looked] = [Duration::ZERO; 3];
-                self.fails.push(Ended { id: batch.id, results, queued, copied, looked });
+                let copied_at = std::time::Instant::now();
+                self.fails.push(Ended { id: batch.id, results, queued, copied, looked, copied_at });
             }
             _ => self.inside.submit(batch),
         }

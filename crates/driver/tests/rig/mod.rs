@@ -91,6 +91,7 @@ pub(crate) fn device(arena: &Arc<Arena>, slots: u32, device: impl Device) -> Box
         block_bytes: BLOCK_BYTES,
         concurrency: 2,
         outlives_process: false,
+        stand_in: false,
         shortfalls: Vec::new(),
     };
     Box::new(Pooled::new(device, Arc::clone(arena), capability).expect("two threads"))

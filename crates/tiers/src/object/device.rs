@@ -166,6 +166,8 @@ impl ObjectMedium {
             block_bytes,
             concurrency: options.threads.max(1),
             outlives_process: place.outlives_process(),
+            // What lies in this process's own memory crosses no network.
+            stand_in: !place.outlives_process(),
             shortfalls,
         };
         let sweep = Sweep::new(Arc::clone(&place), options.patience.attempt);

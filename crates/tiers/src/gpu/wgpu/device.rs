@@ -180,6 +180,7 @@ impl WgpuMedium {
             block_bytes: arena.block_bytes(),
             concurrency: threads,
             outlives_process: false,
+            stand_in: info.is_software,
             shortfalls,
         };
         Self::new(device, arena, capability).map_err(WgpuError::Threads)
