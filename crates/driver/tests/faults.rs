@@ -27,6 +27,8 @@ enum Bad {
     Lies,
     /// It works until then, and never again.
     Dies,
+    /// A load does not end until nobody wants it any more.
+    Hangs,
 }
 
 const EVERY: u64 = 5;
@@ -61,12 +63,18 @@ impl Device for Flaky {
         Ok(())
     }
 
-    fn load(&self, block: Loaded<'_>, _: &Wanted) -> Outcome {
+    fn load(&self, block: Loaded<'_>, wanted: &Wanted) -> Outcome {
         let bad = self.is_bad_now();
         match self.bad {
             Bad::Loads(fault) if bad => return Err(fault),
             Bad::Dies if bad => return Err(Fault::Device),
             Bad::Panics if bad => panic!("a bad day"),
+            Bad::Hangs if bad => {
+                while wanted.is_wanted() {
+                    std::thread::yield_now();
+                }
+                return Err(Fault::Cancelled);
+            }
             _ => {}
         }
         let blocks = self.blocks.lock().expect("nobody panics with it");
@@ -127,6 +135,31 @@ fn whatever_the_disk_does_every_request_ends_and_the_report_says_what_happened()
         drop(live);
         nothing_is_held(&arena);
     }
+}
+
+/// The lane's time-out notices; the copy is cancelled, and its slots are free only once the device has let go of them.
+#[test]
+fn a_copy_that_hangs_is_given_up_after_its_time_out() {
+    let text = FOUR_TIERS.replace(
+        "[offload]",
+        "[lanes.g3_g2]\ntimeout_ms = 30\n\n[lanes.g2_g3]\ntimeout_ms = 30\n\n[offload]",
+    );
+    let scenario = scenario(&text);
+    let arena = arena(&scenario);
+    let g3 = device(&arena, 70, Flaky::new(Bad::Hangs));
+    let mut live = Rig::new(&scenario, Arc::clone(&arena), g3).live(&scenario, Pace::Wall);
+    assert_eq!(to_the_end(&mut live, |_| {}), RunState::Finished);
+    let report = live.run().report();
+    assert_eq!(report.requests.completed, 60);
+    let failed: u64 = [Lane::G2ToG3, Lane::G3ToG2]
+        .iter()
+        .filter_map(|lane| report.lanes.get(lane.name())?.failures.get("timed_out").copied())
+        .sum();
+    assert!(failed > 0, "nothing hung");
+    assert_eq!(replay(&live, &text).report().digest, report.digest);
+    live.stop().unwrap_or_else(|error| panic!("{error}"));
+    drop(live);
+    nothing_is_held(&arena);
 }
 
 #[test]
