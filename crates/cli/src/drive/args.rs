@@ -9,9 +9,11 @@ const EXAMPLES: &str = "\
 Examples:
   tierscope drive tests/scenarios/drive/quickstart.toml --g3 /tmp/blocks
   tierscope drive scenario.toml --g3 /mnt/nvme/blocks --block-bytes 65536 --threads 16
+  tierscope drive scenario.toml --g1 wgpu --g1-device llvmpipe --g3 /tmp/blocks --block-bytes 65536
 
 Copies begin and end when the modelled world says so, and no end is passed before the bytes have arrived: the counts and the
-digest are those of `tierscope run`. G1 is host memory that stands in for a GPU.";
+digest are those of `tierscope run`. Without --g1, G1 is a GPU if one is found and this command was built for it, else host
+memory that stands in for one.";
 
 /// The flags.
 #[derive(Debug, clap::Args)]
