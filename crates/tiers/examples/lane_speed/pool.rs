@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use tierscope_tiers::host::HostMedium;
-use tierscope_tiers::{Arena, Way};
+use tierscope_tiers::{Arena, Move, Way};
 
 use crate::{Outcome, Plan, ours};
 
@@ -29,6 +29,21 @@ pub(crate) fn measure(plan: &Plan) -> Outcome {
             costs[costs.len() / 2] / 1e3
         );
     }
+    one_by_one(plan, &mut medium, &moves[..4_096])
+}
+
+/// Each batch is submitted when the one before it has ended: every time, threads fall asleep and are woken.
+fn one_by_one(plan: &Plan, medium: &mut HostMedium, moves: &[Move]) -> Outcome {
+    let mut costs = Vec::new();
+    for _round in 0..plan.rounds {
+        let before = cpu_ns()?;
+        for block in moves.chunks(1) {
+            ours(medium, block, 1, Way::Load)?;
+        }
+        costs.push((cpu_ns()? - before) as f64 / moves.len() as f64);
+    }
+    costs.sort_by(f64::total_cmp);
+    println!("pool, one block at a time     {:8.3} µs of CPU for each block", costs[costs.len() / 2] / 1e3);
     Ok(())
 }
 
