@@ -3,7 +3,7 @@
 //! A batch is divided among the threads, so that one alone can keep a device busy. Its blocks are copied first, all of
 //! them, and looked at afterwards where that is asked for: how long the copying took is not mixed with the looking.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -43,8 +43,10 @@ struct Shared<D> {
 struct State {
     /// Batches with blocks that no thread has taken.
     queue: VecDeque<Arc<Job>>,
-    /// Batches that have not ended.
-    open: Vec<Arc<Job>>,
+    /// Batches that have not ended, by their number.
+    open: BTreeMap<u64, Arc<Job>>,
+    /// The number of the next batch.
+    next: u64,
     ended: VecDeque<Ended>,
     bell: Option<Bell>,
     closed: bool,
@@ -52,6 +54,8 @@ struct State {
 
 /// A batch in work.
 struct Job {
+    /// In the order of submission; names of batches are others' business, and may come twice.
+    number: u64,
     batch: Batch,
     wanted: Wanted,
     submitted: Instant,
@@ -124,8 +128,10 @@ impl<D: Device> Medium for Pooled<D> {
             let results = vec![Err(Fault::Gone); batch.moves.len()];
             return self.shared.end(&mut state, Ended::at_once(batch.id, results));
         }
-        let job = Arc::new(Job::new(batch));
-        state.open.push(Arc::clone(&job));
+        let number = state.next;
+        state.next += 1;
+        let job = Arc::new(Job::new(number, batch));
+        state.open.insert(number, Arc::clone(&job));
         state.queue.push_back(job);
         self.shared.work.notify_all();
     }
@@ -146,7 +152,7 @@ impl<D: Device> Medium for Pooled<D> {
 
     fn cancel(&mut self, id: BatchId) {
         let state = lock(&self.shared.state);
-        if let Some(job) = state.open.iter().find(|job| job.batch.id == id) {
+        if let Some(job) = state.open.values().find(|job| job.batch.id == id) {
             job.wanted.drop_it();
         }
     }
@@ -170,7 +176,7 @@ impl<D: Device> Medium for Pooled<D> {
                     self.shared.end_job(&mut state, &job);
                 }
             }
-            for job in &state.open {
+            for job in state.open.values() {
                 job.wanted.drop_it();
             }
             self.shared.work.notify_all();
@@ -193,7 +199,7 @@ impl<D: Device> Drop for Pooled<D> {
 }
 
 impl Job {
-    fn new(batch: Batch) -> Self {
+    fn new(number: u64, batch: Batch) -> Self {
         let state = JobState {
             phase: Phase::Copies,
             taken: 0,
@@ -202,7 +208,7 @@ impl Job {
             begun: None,
             copied: None,
         };
-        Self { batch, wanted: Wanted::default(), submitted: Instant::now(), state: Mutex::new(state) }
+        Self { number, batch, wanted: Wanted::default(), submitted: Instant::now(), state: Mutex::new(state) }
     }
 }
 
@@ -361,7 +367,7 @@ impl<D: Device> Shared<D> {
     }
 
     fn end_job(&self, state: &mut State, job: &Arc<Job>) {
-        state.open.retain(|other| !Arc::ptr_eq(other, job));
+        state.open.remove(&job.number);
         let inner = &mut *lock(&job.state);
         let now = Instant::now();
         let begun = inner.begun.unwrap_or(now);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::run::{Cmd, Failure, Result, root, target_dir};
-use crate::{check, page, tools};
+use crate::{apt, check, page, tools};
 
 /// Names the browser to use, for xtask and for the tests alike.
 const VARIABLE: &str = "TIERSCOPE_CHROMIUM";
@@ -38,20 +38,15 @@ pub(crate) fn ensure() -> Result<PathBuf> {
     if let Some(found) = find() {
         return Ok(found);
     }
-    let is_root = Cmd::new("id -u").probe().is_some_and(|id| id.trim() == "0");
-    let has_apt = Cmd::new("apt-get --version").probe().is_some();
     let packages = "chromium chromium-driver fonts-dejavu-core";
-    if !(is_root && has_apt) {
+    if !apt::is_here() {
         return Err(Failure::new(format!(
             "the browser tests need Chromium: install it (on Debian: sudo apt-get install {packages}) or name it by \
              {VARIABLE}=/path/to/chromium"
         )));
     }
     println!("installing Chromium (about 90 s)");
-    Cmd::new("apt-get update -qq").run()?;
-    Cmd::new(&format!("apt-get install -y -qq --no-install-recommends {packages}"))
-        .env("DEBIAN_FRONTEND", "noninteractive")
-        .run()?;
+    apt::install(packages)?;
     find().ok_or_else(|| Failure::new("Chromium was installed but is in none of the known places"))
 }
 

@@ -5,6 +5,12 @@ use std::path::PathBuf;
 use crate::run::{Cmd, Failure, Result, Steps, target_dir};
 use crate::{browser, page, tidy, tools};
 
+/// What is checked beside the features that are on anyway: media that are not for everybody.
+const FEATURES: [&str; 2] = ["--features", "tierscope/wgpu"];
+
+/// What tests may not skip in CI.
+const REQUIRED: &str = "wgpu";
+
 /// Every test, or one part of them.
 pub(crate) fn test(part: Option<&str>) -> Result {
     let mut steps = Steps::default();
@@ -31,7 +37,7 @@ pub(crate) fn ci() -> Result {
     steps.command("dependencies", &Cmd::new("cargo fetch --locked"))?;
     steps.command("format", &Cmd::new("cargo fmt --all --check"))?;
     steps.step("tidy", tidy::run)?;
-    let native = Cmd::new("cargo clippy --workspace --all-targets").args(deny_warnings);
+    let native = Cmd::new("cargo clippy --workspace --all-targets").args(FEATURES).args(deny_warnings);
     steps.command("clippy, native", &native)?;
     steps.step("the wasm target", tools::ensure_wasm_target)?;
     steps.command("clippy, wasm32", &clippy_wasm().args(deny_warnings))?;
@@ -85,13 +91,18 @@ fn page_in_browser(steps: &mut Steps) -> Result {
 }
 
 fn native_tests(steps: &mut Steps) -> Result {
+    let in_ci = std::env::var_os("CI").is_some();
+    let tests = |line: &str| {
+        let command = Cmd::new(line).args(FEATURES);
+        if in_ci { command.env("TIERSCOPE_REQUIRE", REQUIRED) } else { command }
+    };
     if Cmd::new("cargo nextest --version").probe().is_some() {
-        let profile = if std::env::var_os("CI").is_some() { "ci" } else { "default" };
-        let nextest = Cmd::new("cargo nextest run --workspace --profile").arg(profile);
+        let profile = if in_ci { "ci" } else { "default" };
+        let nextest = tests("cargo nextest run --workspace").arg("--profile").arg(profile);
         steps.command("native tests", &nextest)?;
     } else {
         println!("cargo-nextest is not installed: cargo test runs the same tests, more slowly");
-        steps.command("native tests", &Cmd::new("cargo test --workspace --tests"))?;
+        steps.command("native tests", &tests("cargo test --workspace --tests"))?;
     }
     let doctests =
         Cmd::new("cargo test --doc --workspace --exclude tierscope-page --exclude tierscope-worker --quiet");

@@ -5,6 +5,7 @@
 //!
 //! Deliberately absent: anything that the product needs. Removing this crate leaves Tierscope whole.
 
+mod apt;
 mod bench;
 mod browser;
 mod check;
@@ -18,6 +19,7 @@ mod sweep;
 mod tidy;
 mod tools;
 mod transactions;
+mod vulkan;
 mod wasm_imports;
 
 use std::process::ExitCode;
@@ -35,6 +37,7 @@ Usage: cargo xtask COMMAND
   build-page        only build dist/, optimized
   setup             only install what is missing (Rust target, trunk, wasm-bindgen, node packages, Chromium,
                     HyperQueue, SeaweedFS)
+                    HyperQueue, Mesa's software Vulkan)
   tidy              sizes, forbidden words, documents in step
   bench [NAME]      criterion benches, transactions, whole-run timings; NAME is `transactions`, `whole`, `sweep`, or a filter
   screenshots [CASE [AT]]   pictures of the page (all scenes, or one case), into target/screenshots/; AT: 0 to 1000
@@ -89,6 +92,7 @@ fn setup() -> Result {
     browser::ensure()?;
     hyperqueue::ensure()?;
     seaweed::ensure()?;
+    vulkan::ensure()?;
     println!("everything is in place: `cargo xtask play` and `cargo xtask test` can start");
     Ok(())
 }

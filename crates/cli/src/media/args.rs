@@ -2,9 +2,26 @@
 
 use std::path::PathBuf;
 
+/// What G1 is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum G1 {
+    /// A GPU where one is found, else host memory in its role
+    Auto,
+    /// Host memory in the role of a GPU
+    Host,
+    /// A GPU, by Vulkan
+    Wgpu,
+}
+
 /// The flags.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct MediaArgs {
+    /// What G1 is
+    #[arg(long, value_name = "MEDIUM", value_enum, default_value_t = G1::Auto)]
+    pub(crate) g1: G1,
+    /// The GPU, by a part of its name or by its number; a CPU in the role of a GPU is taken only when it is named
+    #[arg(long, value_name = "NAME|N")]
+    pub(crate) g1_device: Option<String>,
     /// The folder that is G3; what an earlier run left there is taken over
     #[arg(long, value_name = "DIR")]
     pub(crate) g3: Option<PathBuf>,
