@@ -7,6 +7,7 @@ use clap::{ArgGroup, Parser, Subcommand};
 use tierscope_scenario::import::Source;
 use tierscope_scenario::{TraceFormat, limit, trace};
 
+use crate::conform::ConformArgs;
 use crate::drive::DriveArgs;
 use crate::sweep::SweepArgs;
 
@@ -115,6 +116,9 @@ pub(crate) enum Command {
     Sweep(Box<SweepArgs>),
     /// Run a scenario with real blocks in host memory and on a disk, in lock-step, and verify each of them
     Drive(Box<DriveArgs>),
+    /// Check on this machine that the media named do what every medium has to
+    #[command(hide = true)]
+    Conform(ConformArgs),
     /// Serve the page from inside this program, for this machine only
     Serve(ServeArgs),
     /// Print completions for a shell

@@ -6,6 +6,7 @@
 //! Deliberately absent: a second way to do what a scenario says (flags only override its keys).
 
 mod args;
+mod conform;
 mod convert;
 mod diff;
 mod drive;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Command::Import(args) => import::import(args),
         Command::Sweep(args) => sweep::sweep(args),
         Command::Drive(args) => drive::drive(args),
+        Command::Conform(args) => conform::conform(args),
         Command::Serve(args) => serve::serve(args),
         Command::Completions(args) => shell::completions(args),
         Command::Man => shell::man(),

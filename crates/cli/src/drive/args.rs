@@ -9,9 +9,10 @@ const EXAMPLES: &str = "\
 Examples:
   tierscope drive tests/scenarios/drive/quickstart.toml --g3 /tmp/blocks
   tierscope drive scenario.toml --g3 /mnt/nvme/blocks --block-bytes 65536 --threads 16
+  tierscope drive scenario.toml --g3 /mnt/nvme/blocks --g1 cuda
 
 Copies begin and end when the modelled world says so, and no end is passed before the bytes have arrived: the counts and the
-digest are those of `tierscope run`. G1 is host memory that stands in for a GPU.";
+digest are those of `tierscope run`. G1 is host memory that stands in for a GPU, unless --g1 names one.";
 
 /// The flags.
 #[derive(Debug, clap::Args)]

@@ -61,8 +61,8 @@ pub(crate) struct Media {
 
 /// Opens what is wanted and named; what is wanted and not named is left out.
 pub(crate) fn open(args: &MediaArgs, sizes: Sizes) -> Result<Media> {
-    let arena =
-        Arena::new(sizes.arena, sizes.block_bytes, true).map_err(|error| anyhow!("error: {error}"))?;
+    let arena = Arena::with(sizes.arena, sizes.block_bytes, args.g1.residence());
+    let arena = arena.map_err(|error| anyhow!("error: {error}"))?;
     let arena = Arc::new(arena);
     for words in arena.shortfalls() {
         output::complain(&format!("note: host memory: {words}"));
