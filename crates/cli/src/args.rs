@@ -8,6 +8,7 @@ use tierscope_scenario::import::Source;
 use tierscope_scenario::{TraceFormat, limit, trace};
 
 use crate::calibrate::CalibrateArgs;
+use crate::conform::ConformArgs;
 use crate::drive::DriveArgs;
 use crate::sweep::SweepArgs;
 
@@ -118,6 +119,9 @@ pub(crate) enum Command {
     Drive(Box<DriveArgs>),
     /// Measure the tiers of this machine, and write figures that scenarios take (--hardware)
     Calibrate(Box<CalibrateArgs>),
+    /// Check on this machine that the media named do what every medium has to
+    #[command(hide = true)]
+    Conform(ConformArgs),
     /// Serve the page from inside this program, for this machine only
     Serve(ServeArgs),
     /// Print completions for a shell

@@ -7,6 +7,7 @@
 
 mod args;
 mod calibrate;
+mod conform;
 mod convert;
 mod diff;
 mod drive;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         Command::Sweep(args) => sweep::sweep(args),
         Command::Drive(args) => drive::drive(args),
         Command::Calibrate(args) => calibrate::calibrate(args),
+        Command::Conform(args) => conform::conform(args),
         Command::Serve(args) => serve::serve(args),
         Command::Completions(args) => shell::completions(args),
         Command::Man => shell::man(),

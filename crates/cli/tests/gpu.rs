@@ -16,7 +16,7 @@ fn drive<'a>(more: &[&'a str]) -> Vec<&'a str> {
 /// Whether there is software Vulkan; a word, where there is none and need not be.
 #[cfg(feature = "wgpu")]
 fn is_there(place: &Place) -> bool {
-    let answer = place.command(&drive(&["--g1", "wgpu", "--g1-device", "no such GPU"])).output();
+    let answer = place.command(&drive(&["--g1", "wgpu:no such GPU"])).output();
     let told = String::from_utf8_lossy(&answer.expect("the command starts").stderr).into_owned();
     if told.contains("llvmpipe") {
         return true;
@@ -35,7 +35,7 @@ fn a_run_in_the_memory_of_a_gpu_is_the_simulated_one() {
         return;
     }
     let plain = place.run(&["run", "quickstart.toml", "--json", "-"], 0).out;
-    let driven = place.run(&drive(&["--g1", "wgpu", "--g1-device", "LLVMpipe", "--json", "driven.json"]), 0);
+    let driven = place.run(&drive(&["--g1", "wgpu:LLVMpipe", "--json", "driven.json"]), 0);
     assert!(driven.out.contains("none wrong") && driven.out.contains("g1_g2"), "{}", driven.out);
     assert!(
         driven.err.contains("G1 is llvmpipe") && driven.err.contains("no measure of one"),
@@ -65,16 +65,16 @@ fn without_drivers_only_who_asks_for_a_gpu_is_refused() {
 #[test]
 fn a_command_without_wgpu_says_how_to_get_one_with_it() {
     let place = Place::with(&[("quickstart.toml", QUICKSTART)]);
-    for more in [&["--g1", "wgpu"][..], &["--g1-device", "0"]] {
-        let told = place.run(&drive(more), 2).err;
-        assert!(told.contains("built without wgpu") && told.contains("--features wgpu"), "{told}");
+    for which in ["wgpu", "wgpu:0"] {
+        let told = place.run(&drive(&["--g1", which]), 2).err;
+        assert!(told.contains("built without wgpu") && told.contains("wgpu, or --g1 host"), "{told}");
     }
 }
 
 #[test]
 fn host_memory_is_no_device() {
     let place = Place::with(&[("quickstart.toml", QUICKSTART)]);
-    let told = place.run(&drive(&["--g1", "host", "--g1-device", "0"]), 2).err;
-    assert!(told.contains("host memory has no devices") && told.contains("mend"), "{told}");
+    let told = place.run(&drive(&["--g1", "host:0"]), 2).err;
+    assert!(told.contains("expected auto, host, cuda"), "{told}");
     place.run(&drive(&["--g1", "host"]), 0);
 }

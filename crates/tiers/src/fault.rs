@@ -91,7 +91,7 @@ impl fmt::Display for Fault {
             Self::TimedOut => "it took too long",
             Self::Cancelled => "it was cancelled",
             Self::Panicked => "the copying thread panicked",
-            Self::Gone => "the medium is shut down",
+            Self::Gone => "the medium is shut down, or its device is lost",
         })
     }
 }

@@ -131,7 +131,7 @@ fn a_disk_that_dies_under_load_fails_block_by_block_and_serves_nothing() {
     for slot in 0..SLOTS {
         content::fill(key(slot), &mut arena.write(Slot(slot)).expect("nobody has it"));
     }
-    let mut copy = |disk: &mut DiskMedium, way| -> Ended {
+    let copy = |disk: &mut DiskMedium, way| -> Ended {
         disk.submit(Batch { id: BatchId(0), way, moves: moves.clone(), look: false });
         disk.next_ended(Duration::from_secs(60)).expect("a batch ends")
     };

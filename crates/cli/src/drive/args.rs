@@ -14,11 +14,10 @@ Examples:
   tierscope run run.jsonl                              the same run again, without any tier
   tierscope diff run.jsonl scenario.toml               where the driven run and the simulated one part
   tierscope drive scenario.toml --g3 /mnt/nvme/blocks --block-bytes 65536 --threads 16
-  tierscope drive scenario.toml --g1 wgpu --g1-device llvmpipe --g3 /tmp/blocks --block-bytes 65536
+  tierscope drive scenario.toml --g1 wgpu:llvmpipe --g3 /tmp/blocks --block-bytes 65536
 
 Under --clock lockstep copies begin and end when the modelled world says so, and no end is passed before the bytes have arrived:
-the counts and the digest are those of `tierscope run`. Under wall and skip a copy ends when its medium says so. Without --g1, G1 is a GPU if one is found and this command was built for it, else host
-memory that stands in for one.";
+the counts and the digest are those of `tierscope run`. Under wall and skip a copy ends when its medium says so.";
 
 /// The flags.
 #[derive(Debug, clap::Args)]

@@ -1,4 +1,4 @@
-//! G1: memory of a GPU, or host memory that stands in for it.
+//! G1: memory of a GPU, or host memory in its role.
 
 use std::sync::Arc;
 
@@ -7,23 +7,77 @@ use tierscope_tiers::host::HostMedium;
 use tierscope_tiers::{Arena, Medium};
 
 use super::MediaArgs;
-use super::args::G1;
+use super::args::G1Choice;
 
-pub(super) fn open(args: &MediaArgs, arena: &Arc<Arena>, slots: u32) -> Result<Box<dyn Medium>> {
-    match (args.g1, &args.g1_device) {
-        (G1::Host, Some(device)) => Err(anyhow!(
-            "error: --g1-device {device}: host memory has no devices\n  mend: --g1 wgpu, or no --g1-device"
-        )),
-        (G1::Wgpu, _) | (G1::Auto, Some(_)) => by_wgpu::open(args, arena, slots),
-        (G1::Auto, None) if by_wgpu::has_gpu() => by_wgpu::open(args, arena, slots),
-        (G1::Host | G1::Auto, None) => host(args, arena, slots),
+/// What `auto` means on this machine, told before host memory is taken: how that is to be depends on it.
+pub(super) fn settle(choice: &G1Choice) -> G1Choice {
+    match choice {
+        G1Choice::Auto if by_cuda::has_gpu() => G1Choice::Cuda { ordinal: 0 },
+        G1Choice::Auto if by_wgpu::has_gpu() => G1Choice::Wgpu { adapter: None },
+        G1Choice::Auto => G1Choice::Host,
+        named => named.clone(),
     }
 }
 
-fn host(args: &MediaArgs, arena: &Arc<Arena>, slots: u32) -> Result<Box<dyn Medium>> {
-    let medium = HostMedium::of_memory(Arc::clone(arena), slots, args.threads)
-        .map_err(|error| anyhow!("error: {error}"))?;
-    Ok(Box::new(medium))
+pub(super) fn open(args: &MediaArgs, arena: &Arc<Arena>, slots: u32) -> Result<Box<dyn Medium>> {
+    match settle(&args.g1) {
+        G1Choice::Host | G1Choice::Auto => {
+            let medium = HostMedium::of_memory(Arc::clone(arena), slots, args.threads)
+                .map_err(|error| anyhow!("error: {error}"))?;
+            Ok(Box::new(medium))
+        }
+        G1Choice::Cuda { ordinal } => by_cuda::open(args, arena, slots, ordinal),
+        G1Choice::Wgpu { adapter } => by_wgpu::open(args, arena, slots, adapter),
+    }
+}
+
+#[cfg(feature = "cuda")]
+mod by_cuda {
+    use std::sync::Arc;
+
+    use anyhow::{Result, anyhow};
+    use tierscope_tiers::gpu::cuda::{CudaMedium, CudaOptions, has_gpu as found};
+    use tierscope_tiers::{Arena, Medium};
+
+    use crate::media::MediaArgs;
+
+    /// Whether there is a driver with a device, and no stand-in for one.
+    pub(super) fn has_gpu() -> bool {
+        found()
+    }
+
+    pub(super) fn open(
+        args: &MediaArgs,
+        arena: &Arc<Arena>,
+        slots: u32,
+        ordinal: u32,
+    ) -> Result<Box<dyn Medium>> {
+        let options = CudaOptions { ordinal, threads: args.threads };
+        let medium =
+            CudaMedium::open(Arc::clone(arena), slots, options).map_err(|error| anyhow!("error: {error}"))?;
+        Ok(Box::new(medium))
+    }
+}
+
+#[cfg(not(feature = "cuda"))]
+mod by_cuda {
+    use std::sync::Arc;
+
+    use anyhow::{Result, anyhow};
+    use tierscope_tiers::{Arena, Medium};
+
+    use crate::media::MediaArgs;
+
+    pub(super) const fn has_gpu() -> bool {
+        false
+    }
+
+    pub(super) fn open(_: &MediaArgs, _: &Arc<Arena>, _: u32, _: u32) -> Result<Box<dyn Medium>> {
+        Err(anyhow!(
+            "error: G1: this command was built without CUDA\n  mend: cargo build --release --package tierscope --features \
+             cuda, or --g1 host"
+        ))
+    }
 }
 
 #[cfg(feature = "wgpu")]
@@ -35,19 +89,21 @@ mod by_wgpu {
     use tierscope_tiers::{Arena, Medium};
 
     use crate::media::MediaArgs;
-    use crate::output;
 
-    /// Whether there is one that is more than a CPU.
+    /// Whether there is one that is more than a processor.
     pub(super) fn has_gpu() -> bool {
         list().iter().any(|gpu| !gpu.is_software)
     }
 
-    pub(super) fn open(args: &MediaArgs, arena: &Arc<Arena>, slots: u32) -> Result<Box<dyn Medium>> {
-        let adapter = args.g1_device.clone();
+    pub(super) fn open(
+        args: &MediaArgs,
+        arena: &Arc<Arena>,
+        slots: u32,
+        adapter: Option<String>,
+    ) -> Result<Box<dyn Medium>> {
         let options = WgpuOptions { threads: args.threads, adapter, ..WgpuOptions::default() };
         let medium = WgpuMedium::open(Arc::clone(arena), slots, &options)
             .map_err(|error| anyhow!("error: G1: {error}"))?;
-        output::complain(&format!("note: G1 is {}", medium.capability().name));
         Ok(Box::new(medium))
     }
 }
@@ -65,7 +121,7 @@ mod by_wgpu {
         false
     }
 
-    pub(super) fn open(_: &MediaArgs, _: &Arc<Arena>, _: u32) -> Result<Box<dyn Medium>> {
+    pub(super) fn open(_: &MediaArgs, _: &Arc<Arena>, _: u32, _: Option<String>) -> Result<Box<dyn Medium>> {
         Err(anyhow!(
             "error: G1: this command was built without wgpu\n  mend: cargo build --release --package tierscope --features \
              wgpu, or --g1 host"

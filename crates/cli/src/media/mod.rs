@@ -76,8 +76,9 @@ pub(crate) fn open(args: &MediaArgs, sizes: Sizes) -> Result<Media> {
 
 /// The same for who says by himself what was not got.
 pub(crate) fn open_silently(args: &MediaArgs, sizes: Sizes) -> Result<Media> {
+    let residence = gpu::settle(&args.g1).residence();
     let arena =
-        Arena::new(sizes.arena, sizes.block_bytes, true).map_err(|error| anyhow!("error: {error}"))?;
+        Arena::with(sizes.arena, sizes.block_bytes, residence).map_err(|error| anyhow!("error: {error}"))?;
     let arena = Arc::new(arena);
     let below = [Some(gpu::open(args, &arena, sizes.g1)?), disk::open(args, &arena, sizes.g3)?, None];
     Ok(Media { arena, below })

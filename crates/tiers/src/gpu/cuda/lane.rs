@@ -12,7 +12,7 @@ use crate::medium::Way;
 
 /// How often it is asked whether copies have ended before the thread sleeps until they have: small ones end sooner than a
 /// thread falls asleep.
-const LOOKS: u32 = 2_000;
+const LOOKS: u32 = 200;
 
 /// A copy, by addresses: of the device, and of host memory.
 #[derive(Clone, Copy)]

@@ -26,6 +26,11 @@ pub struct CudaOptions {
     pub threads: u32,
 }
 
+/// Whether there is a driver with a GPU that this process may use, and no stand-in for one.
+pub fn has_gpu() -> bool {
+    Context::open(0).is_ok_and(|context| !context.driver.is_stand_in())
+}
+
 impl CudaMedium {
     /// So many slots of a GPU's memory beside an arena, which is registered with the driver as a whole.
     ///
@@ -84,7 +89,9 @@ fn without_batches(
     } else if let Some(block) = arena.read(Slot(0)) {
         match device.try_batches(&block) {
             Ok(()) => return Ok(None),
-            Err(code) if code.is_lost() => return Err(driver.refused("copy a first block", code)),
+            Err(code) if code.is_lost() || device.is_lost() => {
+                return Err(driver.refused("copy a first block", code));
+            }
             Err(code) => driver.name_of(code),
         }
     } else {

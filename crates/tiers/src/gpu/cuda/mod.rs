@@ -19,4 +19,4 @@ mod memory;
 
 pub use device::CudaDevice;
 pub use error::CudaError;
-pub use medium::{CudaMedium, CudaOptions};
+pub use medium::{CudaMedium, CudaOptions, has_gpu};
