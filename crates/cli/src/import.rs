@@ -52,6 +52,7 @@ fn source(args: &ImportArgs, text: &str, name: &str) -> Result<Source> {
         Some(Kind::Hardware) => {
             "figures of a machine\n  mend: tierscope run SCENARIO --hardware FILE takes them"
         }
+        Some(Kind::Recording) => "a driven run\n  mend: tierscope run replays it",
         None => {
             "not recognized\n  mend: name it with --from vllm, --from dynamo or --from lmcache; docs/IMPORT.md has examples"
         }

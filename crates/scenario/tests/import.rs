@@ -211,6 +211,7 @@ fn what_it_is_shows_by_its_content() {
         (LMCACHE, "lmcache.yaml", Some(Kind::Source(Source::LmCache))),
         ("{\"chunk_size\": 256, \"local_cpu\": true}", "", Some(Kind::Source(Source::LmCache))),
         (HARDWARE, "hardware.toml", Some(Kind::Hardware)),
+        ("{\"tierscope_recording\":1,\"version\":\"0.1.0\"", "run.jsonl", Some(Kind::Recording)),
         (
             "{\"timestamp\": 0, \"input_length\": 5, \"output_length\": 3, \"hash_ids\": [1]}\n",
             "t",

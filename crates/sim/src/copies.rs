@@ -181,6 +181,11 @@ impl Copies {
         }
     }
 
+    /// Whether copies end as somebody tells.
+    pub(crate) fn is_told(&self) -> bool {
+        self.ears.is_some()
+    }
+
     /// Copies that somebody else makes and has not told the end of.
     pub(crate) fn elsewhere(&self) -> impl Iterator<Item = TransferId> {
         self.ears.iter().flat_map(Ears::under_way)

@@ -15,8 +15,12 @@ impl Simulation {
     ///
     /// # Errors
     ///
-    /// When the two scenarios differ in something that is fixed from the beginning; then nothing changes.
+    /// When the two scenarios differ in something that is fixed from the beginning, or when copies end as somebody
+    /// tells: nobody told what they would have done then. Nothing changes in either case.
     pub fn retune(&mut self, at: SimTime, old: &Scenario, new: &Scenario) -> Result<(), Box<Problem>> {
+        if self.copies.is_told() {
+            return Err(refusal("a run that was driven"));
+        }
         if let Some(fixed) = fixed_in_world(old, new) {
             return Err(refusal(fixed));
         }

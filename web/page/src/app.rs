@@ -13,6 +13,7 @@ use crate::glue::{address, dom, offline, theme, visit};
 use crate::part::board::Board;
 use crate::part::census::Census;
 use crate::part::compare::Compare;
+use crate::part::driven::Driven;
 use crate::part::duel::Duel;
 use crate::part::editor::Editor;
 use crate::part::embed::Embed;
@@ -41,7 +42,7 @@ use crate::part::workers::Workers;
 use crate::state::fork::Fork;
 use crate::state::rival::RivalEvent;
 use crate::state::{self, intake::Step};
-use crate::state::{Action, AppState, Ended, Phase, duel, format, inspector};
+use crate::state::{Action, AppState, Ended, Phase, driven, duel, format, inspector};
 
 /// The page.
 #[component]
@@ -55,7 +56,7 @@ pub fn App() -> Html {
     let palette = use_state_eq(Palette::default);
     let seeker = use_mut_ref(Seeker::default);
     effects::use_worker(&state, &seeker);
-    effects::use_trace(&state, &seeker);
+    effects::use_files(&state, &seeker);
     effects::use_drop(&state, &seeker);
     effects::use_run(&state, &seeker);
     effects::use_cursor(&state, &seeker);
@@ -104,7 +105,7 @@ pub fn App() -> Html {
                             { happenings(&state, &act, &seeker) }
                             { results(&state, *palette) }
                             <Compare text={Rc::clone(&state.run_text)} ended={state.ended().cloned()}
-                                cursor_ns={state.playback.cursor_ns} fork={state.fork.clone()} rival={state.rival.clone()}
+                                cursor_ns={state.playback.cursor_ns} fork={state.fork.clone()} rival={state.rival.clone()} driven={state.driven.is_some()}
                                 jobs={state.jobs.clone()} act={act.clone()} />
                             <Sizing text={Rc::clone(&state.draft.text)} valid={state.draft.scenario.is_some()}
                                 jobs={state.jobs.clone()} palette={*palette} act={act.clone()} />
@@ -189,7 +190,7 @@ fn header(state: &UseReducerHandle<AppState>, act: &Callback<Action>, seeker: &S
             on_theme={act.reform(Action::SetTheme)}
             on_help={act.reform(|()| Action::ShowHelp(true))}
         >
-            <ShareMenu has_scenario={outline.is_some()} has_run={state.ended().is_some()} export={state.export} {on_share} />
+            <ShareMenu has_scenario={outline.is_some()} has_run={state.ended().is_some()} driven={state.driven.is_some()} export={state.export} {on_share} />
         </Header>
     }
 }
@@ -221,15 +222,15 @@ fn imports(state: &UseReducerHandle<AppState>, act: &Callback<Action>, seeker: &
         let (state, seeker) = (state.clone(), Rc::clone(seeker));
         Callback::from(move |file| effects::accept(&state, &seeker, file))
     };
-    let on_cancel_trace = {
+    let on_cancel = {
         let (state, seeker) = (state.clone(), Rc::clone(seeker));
-        Callback::from(move |()| effects::cancel_trace(&state, &seeker))
+        Callback::from(move |number: u32| effects::cancel_file(&state, &seeker, number))
     };
     html! {
         <>
             if state.intake.open {
                 <Import intake={state.intake.clone()} replaced={state.replaced()} on_step={act.reform(Action::Intake)}
-                    {on_file} {on_cancel_trace} />
+                    {on_file} {on_cancel} />
             }
             <DropOverlay over={state.intake.over} />
         </>
@@ -273,6 +274,10 @@ fn centre(
     html! {
         <>
             <Title {title} {lesson} standing={standing(state)} />
+            if let Some(line) = state.driven_line() {
+                <Driven {line} on_compare={act.reform(|()| Action::CompareSimulation)}
+                    on_back={act.reform(|()| Action::Intake(Step::ReplayDriven))} />
+            }
             if !state.workers().is_empty() {
                 <Workers workers={Rc::from(state.workers())} chosen={state.worker()}
                     on_choose={act.reform(Action::SelectWorker)} on_select={act.reform(Action::Select)} />
@@ -316,7 +321,7 @@ fn parting_ns(state: &AppState) -> Option<f64> {
 fn versus(state: &UseReducerHandle<AppState>, fork: &Fork, act: &Callback<Action>, palette: Palette) -> Html {
     let end = |ended: &Rc<Ended>| ended.result.end_ns;
     html! {
-        <Duel boards={[state.board.clone(), state.rival.board.clone()]} changes={fork.changes.join(", ")}
+        <Duel boards={[state.board.clone(), state.rival.board.clone()]} whats={driven::sides(fork, state.driven.is_some())}
             standings={[&state.phase, &state.rival.phase].map(duel::standing)}
             ends_ns={[state.ended().map(end), state.rival.ended().map(end)]}
             cursor_ns={state.playback.cursor_ns} parting_ns={parting_ns(state)} {palette} on_move={act.reform(Action::MoveTo)} />
@@ -436,6 +441,7 @@ fn standing(state: &AppState) -> Standing {
             passes: ended.report.passes,
             rejected: ended.report.requests.rejected,
             unfinished: ended.report.requests.unfinished,
+            driven: state.driven.is_some(),
         },
         Phase::Ready => Standing::Ready,
         Phase::Idle | Phase::Refused(_) => Standing::Waking,

@@ -12,11 +12,11 @@ mod tour;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use tierscope_worker::protocol::{Direction, FromWorker, ToWorker, TraceSaid, Way};
+use tierscope_worker::protocol::{Direction, FileKind, FromWorker, ToWorker, TraceSaid, Way};
 use yew::prelude::*;
 
 pub(crate) use inspect::{find, use_inspector};
-pub(crate) use intake::{accept, cancel_trace, use_drop, use_trace};
+pub(crate) use intake::{accept, cancel_file, use_drop, use_files};
 pub(crate) use jobs::use_jobs;
 pub(crate) use known::{step_fact, use_known};
 pub(crate) use picked::use_picked;
@@ -47,7 +47,7 @@ pub(crate) struct Seeker {
     finds: inspect::Finds,
     /// What is being written for the user to keep.
     desk: share::Desk,
-    /// The trace file; it outlives workers.
+    /// The files that were handed over; they outlive workers.
     bag: Rc<RefCell<intake::Bag>>,
     /// Ends the worker and starts another.
     restart: Callback<()>,
@@ -100,9 +100,9 @@ impl Seeker {
     }
 }
 
-/// The trace that the page was given, for other workers than its first.
-fn parcel(seeker: &Shared) -> Option<Parcel> {
-    seeker.borrow().bag.borrow().parcel()
+/// The trace or the recording that the page was given, for other workers than its first.
+fn parcel(seeker: &Shared, kind: FileKind) -> Option<Parcel> {
+    seeker.borrow().bag.borrow().of(kind).cloned()
 }
 
 /// Keeps a worker alive as long as the page.
@@ -160,11 +160,14 @@ pub(crate) fn use_run(state: &State, seeker: &Shared) {
     let (run, ready) = (state.run, state.worker_ready);
     let (running, worker) = (state.is_running(), state.worker());
     use_effect_with((run, ready), {
-        let (seeker, text) = (Rc::clone(seeker), Rc::clone(&state.run_text));
+        let (seeker, text, driven) = (Rc::clone(seeker), Rc::clone(&state.run_text), state.driven);
         move |_| {
             if ready && running {
                 seeker.borrow_mut().forget();
-                seeker.borrow().send(&ToWorker::Run { run, text: text.to_string(), worker });
+                seeker.borrow().send(&match driven {
+                    Some(recording) => ToWorker::Replay { run, recording, worker },
+                    None => ToWorker::Run { run, text: text.to_string(), worker },
+                });
             }
         }
     });
@@ -361,9 +364,14 @@ pub(crate) fn fresh_seed() -> Action {
 
 /// Copies something, and says so.
 pub(crate) fn copy(text: &str, what: &'static str, act: Callback<Action>) {
+    copy_with(text, what, "", act);
+}
+
+/// The same, and says something more.
+fn copy_with(text: &str, what: &'static str, more: &'static str, act: Callback<Action>) {
     let done = Callback::from(move |copied: bool| {
         let text = if copied {
-            format!("{what} copied.")
+            format!("{what} copied.{more}")
         } else {
             format!(
                 "The browser does not allow copying here. {what}: take it from the address bar or the screen."

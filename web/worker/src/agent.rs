@@ -3,30 +3,31 @@
 //! Plain Rust: the clock comes in as a function, messages go in and out as values.
 
 mod ask;
+mod begin;
 mod chores;
+mod coming;
 mod export;
 mod picked;
+mod recordings;
 mod traces;
 mod turn;
 
-use std::sync::Arc;
-
 use tierscope_report::{BelowSample as ReportBelowSample, CdfPoint, Report, Sample as ReportSample};
-use tierscope_scenario::{Expectation, Problem, Scenario, parse_any};
-use tierscope_sim::{Run, RunError, RunOptions, RunState, Simulation, evaluate};
+use tierscope_scenario::{Expectation, Problem};
+use tierscope_sim::{Run, RunError, RunState, Simulation, evaluate};
 use tierscope_units::{SimTime, TxnId, WorkerId};
 
 use crate::protocol::{
     BelowSample, Board, Direction, Distribution, Find, Found, FromWorker, ProblemView, RunResult, Sample,
-    ToWorker, TraceStep, Transaction, TxnDetail, Verdict,
+    ToWorker, Transaction, TxnDetail, Verdict,
 };
 use crate::read::Read;
 use crate::replay::Wanted;
 use crate::tiers::World;
 use crate::{board, read, replay};
+use begin::{Files, Prepared, Source};
 use chores::Chores;
 use export::Export;
-use traces::Traces;
 use turn::Turn;
 
 /// The worker's whole state.
@@ -37,9 +38,9 @@ pub struct Agent {
     /// What is being written of it.
     export: Option<Export>,
     /// Files that were handed over.
-    traces: Traces,
-    /// A run that waits for its trace: its number, text and worker.
-    pending: Option<(u32, String, u32)>,
+    files: Files,
+    /// A run that waits for a file: its number, what it is of, and its worker.
+    pending: Option<(u32, Source, u32)>,
 }
 
 /// A run, under way or over.
@@ -83,7 +84,10 @@ impl Agent {
     /// Answers a message.
     pub fn hear(&mut self, message: ToWorker) -> Vec<FromWorker> {
         match message {
-            ToWorker::Run { run, text, worker } => self.start(run, &text, worker),
+            ToWorker::Run { run, text, worker } => self.start(run, Source::Text(text), worker),
+            ToWorker::Replay { run, recording, worker } => {
+                self.start(run, Source::Recording(recording), worker)
+            }
             ToWorker::Fork { run, duel, worker } => self.fork(run, &duel, worker),
             ToWorker::Trace { trace, step } => self.handed(trace, step),
             ToWorker::Cancel { run } => {
@@ -146,7 +150,7 @@ impl Agent {
     pub fn work(&mut self, message: ToWorker, say: &mut dyn FnMut(FromWorker)) {
         if let ToWorker::Chore { job, task, chore } = message {
             let say = &mut |answer| say(FromWorker::Chore { job, task, answer });
-            self.chores.work(chore, &self.traces, say);
+            self.chores.work(chore, &self.files, say);
         }
     }
 
@@ -193,33 +197,6 @@ impl Agent {
 
     fn job(&mut self, run: u32) -> Option<&mut Job> {
         self.job.as_mut().filter(|job| job.id == run)
-    }
-
-    /// A step of a file that is handed over; the run that waited for it begins.
-    fn handed(&mut self, trace: u32, step: TraceStep) -> Vec<FromWorker> {
-        let over = matches!(step, TraceStep::End | TraceStep::Drop);
-        let mut said = self.traces.hear(trace, step);
-        self.chores.forget_traces();
-        if let Some((run, text, worker)) = self.pending.take_if(|_| over) {
-            said.extend(self.start(run, &text, worker));
-        }
-        said
-    }
-
-    fn start(&mut self, id: u32, text: &str, worker: u32) -> Vec<FromWorker> {
-        (self.job, self.export, self.pending) = (None, None, None);
-        if parse_any(text).is_ok_and(|scenario| self.traces.awaits(&scenario)) {
-            self.pending = Some((id, text.to_owned(), worker));
-            return Vec::new();
-        }
-        match prepare(text, &self.traces) {
-            Ok(prepared) => {
-                let job = self.job.insert(Job::new(id, prepared));
-                job.worker = job.worker_of(worker);
-                Vec::new()
-            }
-            Err(problems) => vec![refused(id, problems.iter().map(problem_view).collect())],
-        }
     }
 }
 
@@ -285,6 +262,7 @@ impl Job {
             latency: self.latency(),
             hits: self.read.hits.samples(),
             verdicts: self.verdicts(&full),
+            stopped: self.run.state() == RunState::Stopped,
             wall_ms: self.wall_ms,
         };
         FromWorker::Done { run: self.id, result }
@@ -427,21 +405,6 @@ fn onward(mut shown: Simulation, at: SimTime) -> Option<Simulation> {
         };
     }
     None
-}
-
-/// A scenario that can run.
-struct Prepared {
-    run: Run,
-    world: World,
-    title: String,
-    expect: Vec<Expectation>,
-}
-
-fn prepare(text: &str, traces: &Traces) -> Result<Prepared, Vec<Problem>> {
-    let scenario: Scenario = parse_any(text)?;
-    let workload = traces.expand(&scenario)?;
-    let run = Run::new(&scenario, Arc::new(workload), RunOptions { keyframes: true });
-    Ok(Prepared { run, world: World::of(&scenario), title: scenario.title, expect: scenario.expect })
 }
 
 /// Whole nanoseconds; a cast saturates, and NaN is 0.

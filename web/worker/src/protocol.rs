@@ -39,7 +39,10 @@ pub use picked::{
     Why, WorkerTold,
 };
 pub use search::{About, FACTS_SHOWN, HITS_SHOWN, Hit, Hits, Instant, QUERY_MAX};
-pub use trace::{TRACE_FILE_BYTES, TRACE_REQUESTS, TRACE_SLICE_BYTES, TraceSaid, TraceStep};
+pub use trace::{
+    FileKind, MEDIA_SHOWN, MediumView, RecordingView, TRACE_FILE_BYTES, TRACE_REQUESTS, TRACE_SLICE_BYTES,
+    TraceSaid, TraceStep,
+};
 pub use tracks::{AUX_MAX, LANES, Point, Points, Span, SpanKind, Spans, Track, TrackKind, TrackList, Tracks};
 
 pub use results::{HitSample, Verdict};
@@ -54,6 +57,8 @@ pub use transaction::{
 pub enum ToWorker {
     /// Run this scenario and show this worker of it; a run under way is dropped.
     Run { run: u32, text: String, worker: u32 },
+    /// Replay the driven run of this recording, which was handed over, and show this worker of it; a run under way is dropped.
+    Replay { run: u32, recording: u32, worker: u32 },
     /// Run the other side of a comparison and show this worker of it; a run under way is dropped.
     Fork { run: u32, duel: Duel, worker: u32 },
     /// Stop the run and report what came of it so far.
@@ -82,7 +87,7 @@ pub enum ToWorker {
     Export { run: u32, number: u32, kind: ExportKind },
     /// Give up what is being written.
     StopExport { run: u32 },
-    /// A step of handing over a trace file; `trace` is its number.
+    /// A step of handing over a file; `trace` is its number.
     Trace { trace: u32, step: TraceStep },
 }
 
@@ -128,7 +133,7 @@ pub enum FromWorker {
     Chore { job: u32, task: u32, answer: Answer },
     /// The next part of what is written.
     Exported { run: u32, part: ExportPart },
-    /// About a trace file that is handed over.
+    /// About a file that is handed over.
     Trace { trace: u32, said: TraceSaid },
 }
 
@@ -149,6 +154,8 @@ pub struct RunResult {
     pub hits: Vec<HitSample>,
     /// What the scenario expects, judged; empty where it expects nothing.
     pub verdicts: Vec<Verdict>,
+    /// Whether it is a driven run that was stopped before its end: it goes no further.
+    pub stopped: bool,
     /// Time the run took in the worker.
     pub wall_ms: f64,
 }

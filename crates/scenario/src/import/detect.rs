@@ -1,6 +1,7 @@
 //! What somebody has dropped or pasted, by its content.
 
 use super::dynamo;
+use crate::recording;
 use crate::trace::{self, TraceFormat};
 
 /// What a file or a pasted text is.
@@ -16,6 +17,8 @@ pub enum Kind {
     Source(super::Source),
     /// Figures of a machine, which go into a scenario.
     Hardware,
+    /// A driven run.
+    Recording,
 }
 
 /// So many bytes are looked at.
@@ -26,6 +29,9 @@ const LMCACHE: [&str; 6] =
 
 /// What these bytes are, as far as their beginning and the file's name tell; `name` is empty for a pasted text.
 pub fn detect(bytes: &[u8], name: &str) -> Option<Kind> {
+    if bytes.starts_with(recording::START.as_bytes()) {
+        return Some(Kind::Recording);
+    }
     let head = &bytes[..bytes.len().min(LOOKED_AT)];
     // A character that was cut in two is at the end, behind everything that is looked at.
     let text = match std::str::from_utf8(head) {

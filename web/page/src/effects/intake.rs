@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use tierscope_scenario::import::{self, Kind};
 use tierscope_worker::protocol::{
-    FromWorker, ProblemView, TRACE_SLICE_BYTES, ToWorker, TraceSaid, TraceStep,
+    FileKind, FromWorker, ProblemView, TRACE_SLICE_BYTES, ToWorker, TraceSaid, TraceStep,
 };
 use web_sys::File;
 use yew::prelude::*;
@@ -13,42 +13,71 @@ use super::{Shared, State};
 use crate::glue::files;
 use crate::glue::parcel::Parcel;
 use crate::state::Action;
-use crate::state::intake::{Step, TEXT_BYTES, TracePhase, size, unfit_size};
+use crate::state::intake::{FilePhase, Step, TEXT_BYTES, size, unfit_size};
 
 type Dispatcher = UseReducerDispatcher<crate::state::AppState>;
 
-/// The file that the worker has or gets; kept, so that a worker which is started anew gets it too.
+/// The files that the worker has or gets, one of a kind; kept, so that a worker which is started anew gets them too.
 #[derive(Default)]
 pub(super) struct Bag {
-    file: Option<File>,
-    /// Its number.
-    trace: u32,
+    trace: Option<Parcel>,
+    recording: Option<Parcel>,
 }
 
 impl Bag {
-    /// The file, for other workers.
-    pub(super) fn parcel(&self) -> Option<Parcel> {
-        Some(Parcel { trace: self.trace, file: self.file.clone()? })
+    /// The file of a kind.
+    pub(super) fn of(&self, kind: FileKind) -> Option<&Parcel> {
+        match kind {
+            FileKind::Trace => self.trace.as_ref(),
+            FileKind::Recording => self.recording.as_ref(),
+        }
+    }
+
+    /// The file of a number.
+    fn numbered(&self, number: u32) -> Option<&Parcel> {
+        [&self.trace, &self.recording].into_iter().flatten().find(|parcel| parcel.trace == number)
+    }
+
+    fn put(&mut self, parcel: Parcel) {
+        match parcel.kind {
+            FileKind::Trace => self.trace = Some(parcel),
+            FileKind::Recording => self.recording = Some(parcel),
+        }
+    }
+
+    fn forget(&mut self, number: u32) {
+        for place in [&mut self.trace, &mut self.recording] {
+            place.take_if(|parcel| parcel.trace == number);
+        }
     }
 }
 
 /// So many bytes tell what a file is.
 const HEAD_BYTES: f64 = 65_536.0;
 
-/// Hands the trace over to each worker that is new to it. Stands before the hook that starts runs: a run waits for a trace whose
+/// Hands the files over to each worker that is new to them. Stands before the hook that starts runs: a run waits for a file whose
 /// beginning was heard.
 #[hook]
-pub(crate) fn use_trace(state: &State, seeker: &Shared) {
-    let deps = (state.worker_ready, state.intake.traces);
-    let alive = state.trace_is_alive();
-    let (seeker, traces) = (Rc::clone(seeker), state.intake.traces);
-    use_effect_with(deps, move |&(ready, _)| {
+pub(crate) fn use_files(state: &State, seeker: &Shared) {
+    use_file(state, seeker, FileKind::Trace);
+    use_file(state, seeker, FileKind::Recording);
+}
+
+#[hook]
+fn use_file(state: &State, seeker: &Shared, kind: FileKind) {
+    let number = state.file(kind).map(|file| file.number);
+    let (alive, given) = (state.is_alive(kind), state.intake.files);
+    let seeker = Rc::clone(seeker);
+    use_effect_with((state.worker_ready, number), move |&(ready, number)| {
         let seeker = seeker.borrow();
-        let bag = seeker.bag.borrow();
-        let file = bag.file.as_ref().filter(|_| ready && alive && bag.trace == traces);
-        if let Some(file) = file {
-            let step = TraceStep::Begin { name: file.name(), bytes: file.size() };
-            seeker.send(&ToWorker::Trace { trace: bag.trace, step });
+        let Some(parcel) = seeker.bag.borrow().of(kind).cloned() else { return };
+        if ready && alive && number == Some(parcel.trace) {
+            seeker.send(&parcel.announcement());
+        }
+        // Not wanted any more; one of a higher number is about to be told to the state.
+        if number.is_none() && parcel.trace <= given {
+            seeker.bag.borrow_mut().forget(parcel.trace);
+            seeker.send(&ToWorker::Trace { trace: parcel.trace, step: TraceStep::Drop });
         }
     });
 }
@@ -57,8 +86,7 @@ pub(crate) fn use_trace(state: &State, seeker: &Shared) {
 #[hook]
 pub(crate) fn use_drop(state: &State, seeker: &Shared) {
     let (state, seeker) = (state.clone(), Rc::clone(seeker));
-    let traces = state.intake.traces;
-    use_effect_with(traces, move |_| {
+    use_effect_with(state.intake.files, move |_| {
         let over = {
             let dispatcher = state.dispatcher();
             move |over: bool| dispatcher.dispatch(Action::Intake(Step::Over(over)))
@@ -68,9 +96,9 @@ pub(crate) fn use_drop(state: &State, seeker: &Shared) {
     });
 }
 
-/// Takes a file: a trace goes to the worker, everything else is read as text.
+/// Takes a file: a trace or a driven run goes to the worker, everything else is read as text.
 pub(crate) fn accept(state: &State, seeker: &Shared, file: File) {
-    let (dispatcher, seeker, trace) = (state.dispatcher(), Rc::clone(seeker), state.intake.traces + 1);
+    let (dispatcher, seeker, trace) = (state.dispatcher(), Rc::clone(seeker), state.intake.files + 1);
     let (name, bytes) = (file.name(), file.size());
     if let Some(why) = unfit_size(bytes) {
         return dispatcher.dispatch(Action::Intake(Step::Unfit { name, why }));
@@ -80,8 +108,12 @@ pub(crate) fn accept(state: &State, seeker: &Shared, file: File) {
             None => Step::Unfit { name, why: "The browser cannot read it.".to_owned() },
             Some(head) => match import::detect(&head, &name) {
                 Some(Kind::Trace(_)) => {
-                    *seeker.borrow().bag.borrow_mut() = Bag { file: Some(file), trace };
+                    seeker.borrow().bag.borrow_mut().put(Parcel { trace, kind: FileKind::Trace, file });
                     Step::Trace { name, bytes }
+                }
+                Some(Kind::Recording) => {
+                    seeker.borrow().bag.borrow_mut().put(Parcel { trace, kind: FileKind::Recording, file });
+                    Step::Recording { name, bytes }
                 }
                 _ => text(&file, name).await,
             },
@@ -94,7 +126,7 @@ pub(crate) fn accept(state: &State, seeker: &Shared, file: File) {
 async fn text(file: &File, name: String) -> Step {
     if file.size() > TEXT_BYTES {
         let why = format!(
-            "It has {}, and is no trace by its first line; a scenario or a configuration has at most 1 MiB.",
+            "It has {}, and is neither a trace nor a driven run by its first line; a scenario or a configuration has at most 1 MiB.",
             size(file.size())
         );
         return Step::Unfit { name, why };
@@ -106,7 +138,7 @@ async fn text(file: &File, name: String) -> Step {
         Ok(text) => Step::Text { name, text },
         Err(_) => Step::Unfit {
             name,
-            why: "It is no text: a picture, a program, or packed in another way than gzip. Expected: a trace (JSON lines or CSV, packed as .gz or not), a scenario, or a configuration.".to_owned(),
+            why: "It is no text: a picture, a program, or packed in another way than gzip. Expected: a trace (JSON lines or CSV, packed as .gz or not), a driven run, a scenario, or a configuration.".to_owned(),
         },
     }
 }
@@ -114,17 +146,16 @@ async fn text(file: &File, name: String) -> Step {
 /// The worker has so many bytes: the next follow.
 pub(super) fn go_on(seeker: &Shared, dispatcher: &Dispatcher, trace: u32, from: f64) {
     let bag = Rc::clone(&seeker.borrow().bag);
-    let file = bag.borrow().file.clone().filter(|_| bag.borrow().trace == trace);
-    let Some(file) = file else { return };
+    let Some(Parcel { file, .. }) = bag.borrow().numbered(trace).cloned() else { return };
     if from >= file.size() {
         seeker.borrow().send(&ToWorker::Trace { trace, step: TraceStep::End });
-        return dispatcher.dispatch(Action::Intake(Step::Sent));
+        return dispatcher.dispatch(Action::Intake(Step::Sent(trace)));
     }
     let (seeker, dispatcher) = (Rc::clone(seeker), dispatcher.clone());
     js_sys::futures::spawn_local(async move {
         let slice = files::read(&file, from, from + f64::from(TRACE_SLICE_BYTES)).await;
         // It may have been cancelled meanwhile, or another one dropped.
-        let current = bag.borrow().trace == trace && bag.borrow().file.is_some();
+        let current = bag.borrow().numbered(trace).is_some();
         match slice.filter(|slice| slice.length() > 0) {
             _ if !current => {}
             Some(slice) => seeker.borrow().send_slice(trace, &slice),
@@ -145,20 +176,16 @@ fn lost() -> TraceSaid {
     TraceSaid::Refused { problems: vec![problem] }
 }
 
-/// Gives up the trace that is on its way. A worker that is reading it does not hear: it is ended, and another one started.
-pub(crate) fn cancel_trace(state: &State, seeker: &Shared) {
-    let reads = state.intake.trace.as_ref().is_some_and(|trace| trace.phase == TracePhase::Checking);
-    let trace = {
-        let seeker = seeker.borrow();
-        let mut bag = seeker.bag.borrow_mut();
-        bag.file = None;
-        bag.trace
-    };
-    state.dispatch(Action::Intake(Step::CancelTrace));
+/// Gives up a file that is on its way. A worker that is reading it does not hear: it is ended, and another one started.
+pub(crate) fn cancel_file(state: &State, seeker: &Shared, number: u32) {
+    let file = [FileKind::Trace, FileKind::Recording].into_iter().filter_map(|kind| state.file(kind));
+    let reads = file.into_iter().any(|file| file.number == number && file.phase == FilePhase::Checking);
+    seeker.borrow().bag.borrow_mut().forget(number);
+    state.dispatch(Action::Intake(Step::Cancel(number)));
     if reads {
         state.dispatch(Action::RestartWorker);
         seeker.borrow().restart.emit(());
     } else {
-        seeker.borrow().send(&ToWorker::Trace { trace, step: TraceStep::Drop });
+        seeker.borrow().send(&ToWorker::Trace { trace: number, step: TraceStep::Drop });
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use tierscope_worker::protocol::{ExportPart, ToWorker};
 use yew::prelude::*;
 
-use super::{Shared, State, copy};
+use super::{Shared, State, copy, copy_with};
 use crate::glue::{address, dom, offline, perfetto, save};
 use crate::part::share::Share;
 use crate::state::share::{self, ExportKind};
@@ -60,18 +60,17 @@ pub(crate) fn share(state: &State, seeker: &Shared, what: Share) {
         Share::Link => {
             let hash = whole_hash(state);
             address::replace_hash(&hash);
-            copy(&address::address_with(&hash), "Link", act);
+            copy_with(&address::address_with(&hash), "Link", state.left_out_of_links(), act);
         }
         Share::Command => {
-            copy(
-                &share::command_line(&edit::hash_of(&state.draft.text), state.fork.as_ref()),
-                "Command line",
-                act,
-            );
+            let link = edit::hash_of(&state.draft.text);
+            let line = share::command_line(&link, state.fork.as_ref(), state.driven_file());
+            copy(&line, "Command line", act);
         }
         Share::Frame => {
             let title = state.draft.scenario.as_ref().map_or("", |outline| outline.title.as_str());
-            copy(&share::iframe(&address::address_with(""), &whole_hash(state), title), "Frame", act);
+            let frame = share::iframe(&address::address_with(""), &whole_hash(state), title);
+            copy_with(&frame, "Frame", state.left_out_of_links(), act);
         }
         Share::Scenario => {
             save::text(&state.file_name(state.scenario_ending()), "application/toml", &state.draft.text);

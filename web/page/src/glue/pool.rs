@@ -39,6 +39,8 @@ struct Inner {
     said: Callback<(u32, u32, Answer)>,
     /// The trace that scenarios replay: each worker gets it before any work.
     parcel: Option<Parcel>,
+    /// The driven run: a worker gets it before the first chore that needs it.
+    recording: Option<Parcel>,
     /// The number of the last worker that was started.
     last: u32,
     idle: Option<Timer>,
@@ -49,14 +51,40 @@ struct Member {
     line: Line,
     /// Whether it hears messages.
     ready: bool,
+    /// The recording that it has.
+    recording: Option<u32>,
     doing: Option<Task>,
+}
+
+impl Member {
+    /// Begins a task, or the handing over of the recording that it needs first.
+    fn begin(&mut self, task: Task, recording: Option<&Parcel>) {
+        let lacks = |parcel: &&Parcel| {
+            task.chore.recording() == Some(parcel.trace) && self.recording != Some(parcel.trace)
+        };
+        match recording.filter(lacks) {
+            Some(parcel) => parcel.begin(&self.line),
+            None => {
+                let Task { job, task: number, chore } = task.clone();
+                self.line.send(&ToWorker::Chore { job, task: number, chore });
+            }
+        }
+        self.doing = Some(task);
+    }
 }
 
 impl Pool {
     /// A pool without workers; `said` hears all answers.
     pub(crate) fn new(said: Callback<(u32, u32, Answer)>) -> Self {
-        let inner =
-            Inner { members: Vec::new(), queue: VecDeque::new(), said, parcel: None, last: 0, idle: None };
+        let inner = Inner {
+            members: Vec::new(),
+            queue: VecDeque::new(),
+            said,
+            parcel: None,
+            recording: None,
+            last: 0,
+            idle: None,
+        };
         Self { inner: Rc::new(RefCell::new(inner)) }
     }
 
@@ -90,18 +118,21 @@ impl Pool {
         self.pump();
     }
 
+    /// Another recording, or none. Workers that have the old one drop it for the new one, or when they are ended.
+    pub(crate) fn set_recording(&self, recording: Option<Parcel>) {
+        self.inner.borrow_mut().recording = recording;
+    }
+
     /// Gives work to who has none, and starts workers where work waits.
     fn pump(&self) {
         let most = dom::window().navigator().hardware_concurrency() as usize;
         let most = most.saturating_sub(1).clamp(1, MOST);
         let mut inner = self.inner.borrow_mut();
         inner.idle = None;
-        let Inner { members, queue, .. } = &mut *inner;
+        let Inner { members, queue, recording, .. } = &mut *inner;
         for member in members.iter_mut().filter(|member| member.ready && member.doing.is_none()) {
             let Some(task) = queue.pop_front() else { break };
-            let Task { job, task: number, chore } = task.clone();
-            member.line.send(&ToWorker::Chore { job, task: number, chore });
-            member.doing = Some(task);
+            member.begin(task, recording.as_ref());
         }
         let starting = members.iter().filter(|member| !member.ready).count();
         let wanted = queue.len().saturating_sub(starting).min(most.saturating_sub(members.len()));
@@ -109,7 +140,9 @@ impl Pool {
             inner.last += 1;
             let number = inner.last;
             match self.start(number) {
-                Some(line) => inner.members.push(Member { number, line, ready: false, doing: None }),
+                Some(line) => {
+                    inner.members.push(Member { number, line, ready: false, recording: None, doing: None })
+                }
                 None => break,
             }
         }
@@ -147,13 +180,21 @@ impl Pool {
         let mut answered = None;
         {
             let mut inner = self.inner.borrow_mut();
-            let Inner { members, parcel, .. } = &mut *inner;
+            let Inner { members, parcel, recording, .. } = &mut *inner;
             let Some(member) = members.iter_mut().find(|member| member.number == number) else { return };
             match message {
                 FromWorker::Ready => match parcel {
                     Some(parcel) => parcel.begin(&member.line),
                     None => member.ready = true,
                 },
+                FromWorker::Trace { trace, said } if member.doing.is_some() => {
+                    let own = recording.as_ref().filter(|parcel| parcel.trace == trace);
+                    // What was refused, or is wanted no more, is said by the chore.
+                    if own.is_none_or(|parcel| parcel.go_on(&said, self.with_line(number))) {
+                        member.recording = Some(trace);
+                        member.doing.take().into_iter().for_each(|task| member.begin(task, None));
+                    }
+                }
                 FromWorker::Trace { said, .. } => {
                     let with_line = self.with_line(number);
                     member.ready = parcel.as_ref().is_none_or(|parcel| parcel.go_on(&said, with_line));

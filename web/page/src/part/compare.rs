@@ -11,7 +11,7 @@ use yew::prelude::*;
 use crate::state::fork::Fork;
 use crate::state::jobs::{JobEvent, Jobs, Slot};
 use crate::state::rival::{Rival, RivalEvent};
-use crate::state::{Action, Ended, Phase, duel, format};
+use crate::state::{Action, Ended, Phase, driven, duel, format};
 use form::Form;
 use seeds::Seeds;
 use table::Table;
@@ -24,6 +24,8 @@ pub(crate) struct CompareProps {
     pub(crate) cursor_ns: f64,
     pub(crate) fork: Option<Fork>,
     pub(crate) rival: Rival,
+    /// A was driven.
+    pub(crate) driven: bool,
     pub(crate) jobs: Jobs,
     pub(crate) act: Callback<Action>,
 }
@@ -40,13 +42,13 @@ pub(crate) fn Compare(props: &CompareProps) -> Html {
             }
             if refused { { refusal(&props.rival.phase) } }
             if form {
-                <Form text={Rc::clone(&props.text)} fork={props.fork.clone()} cursor_ns={props.cursor_ns}
+                <Form text={Rc::clone(&props.text)} driven={props.driven} fork={props.fork.clone()} cursor_ns={props.cursor_ns}
                     end_ns={props.ended.as_ref().map(|ended| ended.result.end_ns)} act={props.act.clone()} />
             }
             if props.fork.is_some() && !refused {
                 { parting(props) }
                 { results(props) }
-                <Seeds jobs={props.jobs.clone()} ready={both(props).is_some()} act={props.act.clone()} />
+                <Seeds jobs={props.jobs.clone()} driven={props.driven} ready={both(props).is_some()} act={props.act.clone()} />
             }
         </div>
     }
@@ -63,6 +65,7 @@ fn head(props: &CompareProps, fork: &Fork) -> Html {
         <header class="compare__head">
             <p id="compare-b"><b class="duel__side">{ "B" }</b>
                 for change in &fork.changes { <code>{ change }</code> }
+                if driven::is_simulation(fork) { <span>{ "the simulation of A, which was driven, " }</span> }
                 <span>{ format!("{from}: {}", duel::standing(&props.rival.phase)) }</span></p>
             <div class="compare__buttons">
                 <button type="button" id="compare-change" class="button button--small" aria-expanded={open.to_string()}

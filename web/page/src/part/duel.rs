@@ -20,8 +20,8 @@ const STEPS: f64 = 1000.0;
 #[derive(Properties, PartialEq)]
 pub(crate) struct DuelProps {
     pub(crate) boards: [Option<Rc<Board>>; 2],
-    /// What B changes.
-    pub(crate) changes: AttrValue,
+    /// What each of them is.
+    pub(crate) whats: [String; 2],
     /// How far both are, in words.
     pub(crate) standings: [String; 2],
     /// The ends of those that ended.
@@ -37,10 +37,11 @@ pub(crate) struct DuelProps {
 pub(crate) fn Duel(props: &DuelProps) -> Html {
     let [a, b] = &props.boards;
     let totals = duel::totals(a.as_deref(), b.as_deref());
-    let pane = |side: usize, name: &'static str, what: AttrValue| {
+    let pane = |side: usize, name: &'static str| {
+        let what = &props.whats[side];
         html! {
             <section class="duel__pane" data-side={name} aria-label={format!("Board of {name}")}>
-                <h3><b class="duel__side">{ name }</b><span class="duel__what" title={what.clone()}>{ what }</span>
+                <h3><b class="duel__side">{ name }</b><span class="duel__what" title={what.clone()}>{ what.clone() }</span>
                     <span class="duel__standing">{ props.standings[side].clone() }</span></h3>
                 <Shelves board={props.boards[side].clone()} palette={props.palette} />
             </section>
@@ -50,8 +51,8 @@ pub(crate) fn Duel(props: &DuelProps) -> Html {
         <div class="duel" id="duel">
             { slider(props) }
             <div class="duel__panes">
-                { pane(0, "A", AttrValue::from("as it is")) }
-                { pane(1, "B", props.changes.clone()) }
+                { pane(0, "A") }
+                { pane(1, "B") }
             </div>
             { table(&totals) }
         </div>

@@ -150,7 +150,7 @@ fn digest(props: &HeaderProps) -> Html {
     let class = match outcome {
         Outcome::Finished => "outcome outcome--finished",
         Outcome::DeadEnd => "outcome outcome--dead-end",
-        Outcome::Cancelled => "outcome outcome--cancelled",
+        Outcome::Cancelled | Outcome::Stopped => "outcome outcome--cancelled",
     };
     let copied = digest.clone();
     html! {

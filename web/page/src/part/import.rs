@@ -5,7 +5,7 @@ use tierscope_worker::protocol::ProblemView;
 use web_sys::{File, HtmlDialogElement, HtmlInputElement, HtmlTextAreaElement};
 use yew::prelude::*;
 
-use crate::state::intake::{Intake, Seen, Step, TraceFile, TracePhase};
+use crate::state::intake::{FilePhase, HandedFile, Intake, Seen, Step};
 
 /// Most notes and problems that are shown.
 const SHOWN: usize = 200;
@@ -17,7 +17,8 @@ pub(crate) struct ImportProps {
     pub(crate) replaced: Vec<String>,
     pub(crate) on_step: Callback<Step>,
     pub(crate) on_file: Callback<File>,
-    pub(crate) on_cancel_trace: Callback<()>,
+    /// The file of this number is not wanted.
+    pub(crate) on_cancel: Callback<u32>,
 }
 
 #[component]
@@ -40,8 +41,8 @@ pub(crate) fn Import(props: &ImportProps) -> Html {
             </header>
             { source(props) }
             <div class="import__found" aria-live="polite">
-                if let Some(trace) = &intake.trace {
-                    { trace_part(props, trace) }
+                for file in [&intake.trace, &intake.recording].into_iter().flatten() {
+                    { file_part(props, file) }
                 }
                 if let Some(seen) = &intake.seen {
                     { seen_part(props, seen) }
@@ -80,40 +81,54 @@ fn source(props: &ImportProps) -> Html {
                     { "Choose a file…" }
                     <input id="import-file" class="import__input" type="file" {onchange} />
                 </label>
-                <span>{ "or drop it anywhere on the page. Traces too: Mooncake, Weka, Dynamo, Qwen-Bailian, LMCache, Azure, BurstGPT, packed as .gz or not." }</span>
+                <span>{ "or drop it anywhere on the page. Traces too: Mooncake, Weka, Dynamo, Qwen-Bailian, LMCache, Azure, BurstGPT, packed as .gz or not. And what tierscope drive recorded." }</span>
             </p>
         </div>
     }
 }
 
-fn trace_part(props: &ImportProps, trace: &TraceFile) -> Html {
-    let ready = matches!(trace.phase, TracePhase::Ready(_));
-    let problems: &[ProblemView] = match &trace.phase {
-        TracePhase::Refused(problems) => problems,
+fn file_part(props: &ImportProps, file: &HandedFile) -> Html {
+    let problems: &[ProblemView] = match &file.phase {
+        FilePhase::Refused(problems) => problems,
         _ => &[],
     };
-    let percent = (trace.share() * 100.0).to_string();
+    let (number, is_trace) =
+        (file.number, props.intake.trace.as_ref().is_some_and(|it| it.number == file.number));
+    let [name, id] = if is_trace { ["Trace", "trace"] } else { ["Driven run", "recording"] };
     html! {
-        <section class="import__trace" aria-label="Trace">
-            <p id="trace-state" class={classes!("import__sentence", (!problems.is_empty()).then_some("import__sentence--bad"))}>
-                { trace.sentence() }
+        <section class="import__trace" aria-label={name}>
+            <p id={format!("{id}-state")} class={classes!("import__sentence", (!problems.is_empty()).then_some("import__sentence--bad"))}>
+                { file.sentence() }
             </p>
-            if trace.is_coming() {
+            if file.is_coming() {
                 <div class="import__progress">
-                    if trace.phase == TracePhase::Checking {
-                        <progress aria-label="Checking the trace" />
+                    if file.phase == FilePhase::Checking {
+                        <progress aria-label={format!("Checking {}", file.name)} />
                     } else {
-                        <progress aria-label="Reading the trace" max="100" value={percent} />
+                        <progress aria-label={format!("Reading {}", file.name)} max="100" value={(file.share() * 100.0).to_string()} />
                     }
-                    <button type="button" id="trace-cancel" class="button button--cancel"
-                        onclick={props.on_cancel_trace.reform(|_: MouseEvent| ())}>{ "Cancel" }</button>
+                    <button type="button" id={format!("{id}-cancel")} class="button button--cancel"
+                        onclick={props.on_cancel.reform(move |_: MouseEvent| number)}>{ "Cancel" }</button>
                 </div>
             }
             { faults(problems) }
-            if ready {
-                { replay(props) }
-            }
+            { then(props, &file.phase) }
         </section>
+    }
+}
+
+/// What can be done with a file that was read.
+fn then(props: &ImportProps, phase: &FilePhase) -> Html {
+    match phase {
+        FilePhase::Ready(_) => replay(props),
+        FilePhase::Recorded(_) => html! {
+            <p class="import__use">
+                <button type="button" id="recording-replay" class="button button--run"
+                    onclick={props.on_step.reform(|_: MouseEvent| Step::ReplayDriven)}>{ "Replay" }</button>
+                <span>{ "Its scenario takes the place of the present one." }</span>
+            </p>
+        },
+        _ => html!(),
     }
 }
 
@@ -260,7 +275,7 @@ pub(crate) fn DropOverlay(props: &OverlayProps) -> Html {
         <div id="drop-overlay" class="drop" aria-hidden="true">
             <div class="drop__card">
                 <b>{ "Drop it here" }</b>
-                <span>{ "A trace to replay, a scenario, a vllm serve command, Dynamo arguments, an LMCache file, a hardware.toml" }</span>
+                <span>{ "A trace or a driven run to replay, a scenario, a vllm serve command, Dynamo arguments, an LMCache file, a hardware.toml" }</span>
                 <span class="drop__small">{ "It stays on this machine: nothing is uploaded." }</span>
             </div>
         </div>

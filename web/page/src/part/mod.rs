@@ -5,6 +5,7 @@ pub(crate) mod board;
 pub(crate) mod board_table;
 pub(crate) mod census;
 pub(crate) mod compare;
+pub(crate) mod driven;
 pub(crate) mod duel;
 pub(crate) mod editor;
 pub(crate) mod embed;

@@ -26,6 +26,8 @@ pub(crate) struct ShareMenuProps {
     pub(crate) has_scenario: bool,
     /// Whether there is a run, which reports and traces are made of.
     pub(crate) has_run: bool,
+    /// Whether the run is a driven one.
+    pub(crate) driven: bool,
     pub(crate) export: Option<Export>,
     pub(crate) on_share: Callback<Share>,
 }
@@ -197,7 +199,7 @@ pub(crate) fn ShareMenu(props: &ShareMenuProps) -> Html {
                                 <button type="button" role="menuitem" id={entry.id} class="share__item" tabindex="-1"
                                     disabled={!works(props, entry)} onclick={choose(entry.what)}>
                                     <span>{ entry.name }</span>
-                                    <small>{ entry.note }</small>
+                                    <small>{ note(props, entry) }</small>
                                 </button>
                             }
                         </div>
@@ -205,6 +207,14 @@ pub(crate) fn ShareMenu(props: &ShareMenuProps) -> Html {
                 </div>
             }
         </div>
+    }
+}
+
+/// What an entry is; a link has less of a driven run than of a simulated one.
+fn note(props: &ShareMenuProps, entry: &Item) -> &'static str {
+    match entry.what {
+        Share::Link | Share::Frame if props.driven => "the scenario alone: a link cannot hold a recording",
+        _ => entry.note,
     }
 }
 

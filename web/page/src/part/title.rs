@@ -25,6 +25,8 @@ pub(crate) enum Standing {
         passes: u64,
         rejected: u64,
         unfinished: u64,
+        /// It was driven: nothing of it is modelled but the passes.
+        driven: bool,
     },
 }
 
@@ -69,10 +71,11 @@ fn standing(standing: &Standing) -> Html {
                 </div>
             }
         }
-        Standing::Ended { outcome, end_ns, wall_ms, passes, rejected, unfinished } => {
+        Standing::Ended { outcome, end_ns, wall_ms, passes, rejected, unfinished, driven } => {
             let ran = format!(
-                "{} simulated, {} passes, in {wall_ms:.0} ms",
+                "{} {}, {} passes, in {wall_ms:.0} ms",
                 format::time(*end_ns),
+                if *driven { "replayed" } else { "simulated" },
                 format::count(*passes)
             );
             html! {

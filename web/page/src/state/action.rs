@@ -55,6 +55,8 @@ pub enum Action {
     Select(Option<Selection>),
     /// The run is compared with another, or with none any more.
     SetFork(Option<Fork>),
+    /// The driven run is compared with the same scenario, simulated.
+    CompareSimulation,
     /// Something happened to the run that this one is compared with.
     Rival(RivalEvent),
     /// Something happened to work that a pool of workers does.
@@ -131,6 +133,7 @@ impl AppState {
             Action::NextWorker(direction) => self.with_next_worker(direction),
             Action::Select(selection) => self.with_selection(selection),
             Action::SetFork(fork) => Self { fork, ..self },
+            Action::CompareSimulation => self.compared_with_simulation(),
             Action::Rival(event) => self.rival_event(event),
             Action::Job(event) => self.job_event(event),
             Action::ShowSheet(sheet) => Self { sheet, ..self },
@@ -171,14 +174,16 @@ impl AppState {
         let Some(found) = gallery::CASES.get(case) else { return self };
         let draft = Rc::new(Draft::new(found.text));
         // A comparison is one of the scenario that it was made for.
-        Self { draft, origin: Origin::Gallery(case), notice: None, fork: None, ..self }.started()
+        Self { draft, origin: Origin::Gallery(case), notice: None, fork: None, ..self }
+            .without_recording()
+            .started()
     }
 
     pub(super) fn opened_link(self, hash: &str) -> Self {
         match edit::text_of(hash) {
             Ok(text) if *text == *self.draft.text && self.run > 0 => self.opened_view(View::of_hash(hash)),
             Ok(text) => {
-                let opened = self.edited(&text);
+                let opened = self.without_recording().edited(&text);
                 let origin = if opened.origin == Origin::Edited { Origin::Link } else { opened.origin };
                 let heavy = opened.draft.scenario.as_ref().is_some_and(|outline| outline.size.is_heavy());
                 let opened = Self { origin, notice: None, ..opened };
@@ -190,7 +195,8 @@ impl AppState {
                     format!("This link cannot be opened. {error} The first gallery case is shown instead.");
                 let draft = Rc::new(Draft::new(gallery::CASES[0].text));
                 let notice = Some(Notice { text, trouble: true });
-                Self { draft, origin: Origin::BrokenLink(0), notice, ..self }.started()
+                let broken = Self { draft, origin: Origin::BrokenLink(0), notice, ..self };
+                broken.without_recording().started()
             }
         }
     }
@@ -207,7 +213,8 @@ impl AppState {
         if self.draft.scenario.is_none() {
             return Self { phase: Phase::Idle, board: None, slot: None, ..self };
         }
-        let fresh = *self.run_text != *self.draft.text;
+        let driven = self.driven_by(&self.draft.text);
+        let fresh = *self.run_text != *self.draft.text || driven != self.driven;
         let playback =
             if fresh { Playback { pace: self.playback.pace, ..Playback::default() } } else { self.playback };
         let filter = if fresh { TxnFilter::default() } else { self.inspector.filter };
@@ -217,6 +224,8 @@ impl AppState {
         Self {
             opened,
             export: None,
+            fork: Self::fork_of(self.fork, driven.is_some()),
+            driven,
             run: self.run + 1,
             run_text: Rc::clone(&self.draft.text),
             phase: Phase::Running { finished: 0, total: 0, now_ns: 0.0, cancelling: false },
@@ -295,7 +304,7 @@ impl AppState {
                 let board = if board.worker == self.worker() { Some(Rc::from(board)) } else { self.board };
                 Self { playback, board, ..self }
             }
-            FromWorker::Trace { trace, said } => self.told_of_trace(trace, said),
+            FromWorker::Trace { trace, said } => self.told_of_file(trace, said),
             FromWorker::Told { run, at_ns, about, told } if run == self.run => {
                 self.told_of(&about, at_ns, told)
             }
@@ -323,7 +332,9 @@ impl AppState {
         let Ended { result, report } = &**ended;
         let playback = match report.outcome {
             // What is stuck, or was stopped, is of interest where it stopped.
-            Outcome::DeadEnd | Outcome::Cancelled => self.playback.paused_at(result.end_ns, result.end_ns),
+            Outcome::DeadEnd | Outcome::Cancelled | Outcome::Stopped => {
+                self.playback.paused_at(result.end_ns, result.end_ns)
+            }
             Outcome::Finished if self.still && self.playback.cursor_ns == 0.0 => {
                 self.playback.paused_at(busiest_ns(result), result.end_ns)
             }
@@ -331,7 +342,7 @@ impl AppState {
                 Playback { cursor_ns: self.playback.cursor_ns.min(result.end_ns), ..self.playback }
             }
         };
-        Self { playback, phase, ..self }.arrived()
+        Self { playback, phase, ..self }.arrived().with_digest_compared()
     }
 
     fn mourning(self, reason: &str) -> Self {

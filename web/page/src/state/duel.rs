@@ -65,7 +65,7 @@ pub fn parting(difference: &Difference) -> Option<&Parting> {
 pub fn in_words(difference: &Difference, end_ns: f64) -> String {
     let Some(parting) = parting(difference) else {
         return match difference.equal {
-            true => "A and B mean the same in everything: the change makes no difference.".to_owned(),
+            true => "A and B mean the same in everything: there is no difference.".to_owned(),
             false => "A and B differ, too far apart for the first difference to be named.".to_owned(),
         };
     };

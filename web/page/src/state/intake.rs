@@ -1,4 +1,4 @@
-//! What somebody brings to the page: a pasted text, a dropped file, a trace; and what it was taken for.
+//! What somebody brings to the page: a pasted text, a dropped file, a trace, a driven run; and what it was taken for.
 
 mod seen;
 mod words;
@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use tierscope_scenario::TraceFormat;
 use tierscope_scenario::import::{self, FoundTrace, Imported};
-use tierscope_worker::protocol::{ProblemView, TraceSaid};
+use tierscope_worker::protocol::{FileKind, ProblemView, RecordingView, TRACE_SLICE_BYTES, TraceSaid};
 
 pub use words::{grouped, size, unfit_size};
 
@@ -31,9 +31,11 @@ pub struct Intake {
     /// What it was taken for.
     pub seen: Option<Rc<Seen>>,
     /// The trace that was handed over last.
-    pub trace: Option<Rc<TraceFile>>,
-    /// Number of that trace.
-    pub traces: u32,
+    pub trace: Option<Rc<HandedFile>>,
+    /// The recording of a driven run that was handed over last.
+    pub recording: Option<Rc<HandedFile>>,
+    /// Files that were handed over, each with a number.
+    pub files: u32,
     /// Whether the trace takes the place of the present scenario's workload, or comes with defaults.
     pub keep_scenario: bool,
 }
@@ -61,26 +63,30 @@ pub enum Seen {
     Unknown(String),
 }
 
-/// A trace file on its way, or there.
+/// A trace or a recording on its way, or there.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TraceFile {
+pub struct HandedFile {
+    /// Its number.
+    pub number: u32,
     /// Its name.
     pub name: Rc<str>,
     /// Its length.
     pub bytes: f64,
     /// How far it is.
-    pub phase: TracePhase,
+    pub phase: FilePhase,
 }
 
-/// How far a trace is.
+/// How far a file is.
 #[derive(Clone, Debug, PartialEq)]
-pub enum TracePhase {
+pub enum FilePhase {
     /// So many bytes are in the worker.
     Reading(f64),
     /// All are there, and are read.
     Checking,
-    /// It can be replayed.
+    /// It is a trace, and can be replayed.
     Ready(FoundTrace),
+    /// It is a driven run, and can be replayed.
+    Recorded(Rc<RecordingView>),
     /// It cannot be read.
     Refused(Vec<ProblemView>),
     /// It is not wanted any more.
@@ -104,38 +110,42 @@ pub enum Step {
     Use,
     /// A trace is about to be handed over.
     Trace { name: String, bytes: f64 },
-    /// All its bytes are in the worker.
-    Sent,
-    /// The trace is not wanted.
-    CancelTrace,
+    /// A recording is about to be handed over.
+    Recording { name: String, bytes: f64 },
+    /// All bytes of the file of this number are in the worker.
+    Sent(u32),
+    /// The file of this number is not wanted.
+    Cancel(u32),
     /// The present scenario's engine and tiers stay, or defaults are taken.
     KeepScenario(bool),
     /// The trace becomes the workload.
     Replay,
+    /// The driven run is replayed once more.
+    ReplayDriven,
 }
 
-impl TraceFile {
+impl HandedFile {
     /// Share that is done, of reading.
     pub fn share(&self) -> f64 {
         match self.phase {
-            TracePhase::Reading(bytes) => (bytes / self.bytes.max(1.0)).clamp(0.0, 1.0),
+            FilePhase::Reading(bytes) => (bytes / self.bytes.max(1.0)).clamp(0.0, 1.0),
             _ => 1.0,
         }
     }
 
     /// Whether it is on its way.
     pub fn is_coming(&self) -> bool {
-        matches!(self.phase, TracePhase::Reading(_) | TracePhase::Checking)
+        matches!(self.phase, FilePhase::Reading(_) | FilePhase::Checking)
     }
 
     /// One line that says how far it is.
     pub fn sentence(&self) -> String {
         match &self.phase {
-            TracePhase::Reading(bytes) => {
+            FilePhase::Reading(bytes) => {
                 format!("Reading {}: {} of {}.", self.name, size(*bytes), size(self.bytes))
             }
-            TracePhase::Checking => format!("Checking {} ({}).", self.name, size(self.bytes)),
-            TracePhase::Ready(found) => {
+            FilePhase::Checking => format!("Checking {} ({}).", self.name, size(self.bytes)),
+            FilePhase::Ready(found) => {
                 format!(
                     "{}: a {} trace of {} requests.",
                     self.name,
@@ -143,8 +153,11 @@ impl TraceFile {
                     grouped(found.requests)
                 )
             }
-            TracePhase::Refused(_) => format!("{} cannot be replayed.", self.name),
-            TracePhase::Cancelled => format!("{}: cancelled; nothing was kept.", self.name),
+            FilePhase::Recorded(recording) => {
+                format!("{}: a driven run in which {} copies ended.", self.name, grouped(recording.ends))
+            }
+            FilePhase::Refused(_) => format!("{} cannot be replayed.", self.name),
+            FilePhase::Cancelled => format!("{}: cancelled; nothing was kept.", self.name),
         }
     }
 }
@@ -171,10 +184,12 @@ impl AppState {
             }),
             Step::Use => self.using(),
             Step::Trace { name, bytes } => self.with_trace(name, bytes),
-            Step::Sent => self.in_phase(TracePhase::Checking),
-            Step::CancelTrace => self.in_phase(TracePhase::Cancelled),
+            Step::Recording { name, bytes } => self.with_recording_file(name, bytes),
+            Step::Sent(number) => self.in_phase(number, FilePhase::Checking),
+            Step::Cancel(number) => self.in_phase(number, FilePhase::Cancelled),
             Step::KeepScenario(keep) => self.with_intake(|intake| intake.keep_scenario = keep),
             Step::Replay => self.replaying(),
+            Step::ReplayDriven => self.replaying_driven(),
         }
     }
 
@@ -195,40 +210,70 @@ impl AppState {
         // Who replays a trace already, or came with a scenario of their own, means to keep it.
         let own = !matches!(self.origin, Origin::Gallery(_) | Origin::BrokenLink(_))
             && self.draft.scenario.is_some();
-        let file = TraceFile { name: name.into(), bytes, phase: TracePhase::Reading(0.0) };
+        let file = self.next_file(name, bytes);
         let named = self.wanted_trace().is_some_and(|wanted| *wanted.file == *file.name);
         self.with_intake(|intake| {
             (intake.open, intake.over) = (!named, false);
             intake.keep_scenario = own;
             intake.seen = None;
-            intake.traces += 1;
+            intake.files = file.number;
             intake.trace = Some(Rc::new(file));
         })
     }
 
-    fn in_phase(self, phase: TracePhase) -> Self {
-        let coming = self.intake.trace.as_ref().filter(|trace| trace.is_coming());
-        let Some(trace) = coming.map(|trace| TraceFile { phase, ..(**trace).clone() }) else { return self };
-        self.with_intake(|intake| intake.trace = Some(Rc::new(trace)))
+    fn with_recording_file(self, name: String, bytes: f64) -> Self {
+        let file = self.next_file(name, bytes);
+        // What is there at once is not worth a dialog.
+        let long = bytes > f64::from(2 * TRACE_SLICE_BYTES);
+        self.with_intake(|intake| {
+            (intake.open, intake.over) = (intake.open || long, false);
+            intake.seen = None;
+            intake.files = file.number;
+            intake.recording = Some(Rc::new(file));
+        })
     }
 
-    /// The worker spoke of a trace.
-    pub(super) fn told_of_trace(self, trace: u32, said: TraceSaid) -> Self {
-        if trace != self.intake.traces {
-            return self;
+    fn next_file(&self, name: String, bytes: f64) -> HandedFile {
+        let number = self.intake.files + 1;
+        HandedFile { number, name: name.into(), bytes, phase: FilePhase::Reading(0.0) }
+    }
+
+    /// The file of a kind.
+    pub fn file(&self, kind: FileKind) -> Option<&Rc<HandedFile>> {
+        match kind {
+            FileKind::Trace => self.intake.trace.as_ref(),
+            FileKind::Recording => self.intake.recording.as_ref(),
         }
+    }
+
+    fn in_phase(self, number: u32, phase: FilePhase) -> Self {
+        let coming =
+            |kind: &FileKind| self.file(*kind).is_some_and(|file| file.number == number && file.is_coming());
+        let Some(kind) = [FileKind::Trace, FileKind::Recording].into_iter().find(coming) else { return self };
+        let file = self.file(kind).map(|file| Rc::new(HandedFile { phase, ..(**file).clone() }));
+        self.with_intake(|intake| match kind {
+            FileKind::Trace => intake.trace = file,
+            FileKind::Recording => intake.recording = file,
+        })
+    }
+
+    /// The worker spoke of a file.
+    pub(super) fn told_of_file(self, number: u32, said: TraceSaid) -> Self {
+        let own = |kind| self.file(kind).filter(|file| file.number == number && file.is_coming());
+        let Some(file) = own(FileKind::Trace).or_else(|| own(FileKind::Recording)) else { return self };
         match said {
-            TraceSaid::Heard { bytes } => {
-                let reading = matches!(
-                    self.intake.trace.as_ref().map(|trace| &trace.phase),
-                    Some(TracePhase::Reading(_))
-                );
-                if reading { self.in_phase(TracePhase::Reading(bytes)) } else { self }
-            }
+            TraceSaid::Heard { bytes } => match file.phase {
+                FilePhase::Reading(_) => self.in_phase(number, FilePhase::Reading(bytes)),
+                _ => self,
+            },
             TraceSaid::Refused { problems } => {
-                self.in_phase(TracePhase::Refused(problems)).with_intake(|intake| intake.open = true)
+                self.in_phase(number, FilePhase::Refused(problems)).with_intake(|intake| intake.open = true)
             }
             TraceSaid::Kept { format, requests, block_tokens } => self.kept(&format, requests, block_tokens),
+            TraceSaid::Recorded { recording } => self
+                .in_phase(number, FilePhase::Recorded(Rc::from(recording)))
+                .with_intake(|intake| intake.open = false)
+                .replaying_driven(),
         }
     }
 
@@ -242,13 +287,13 @@ impl AppState {
             requests,
         };
         let was_wanted = self.wanted_trace().is_some_and(|wanted| *wanted.file == *trace.name);
-        let next = self.in_phase(TracePhase::Ready(found));
+        let next = self.in_phase(trace.number, FilePhase::Ready(found));
         // A scenario that named the file has waited for it.
         if was_wanted && !next.intake.open { next.started() } else { next }
     }
 
     fn replaying(self) -> Self {
-        let Some(TracePhase::Ready(found)) = self.intake.trace.as_ref().map(|trace| trace.phase.clone())
+        let Some(FilePhase::Ready(found)) = self.intake.trace.as_ref().map(|trace| trace.phase.clone())
         else {
             return self;
         };
@@ -269,12 +314,12 @@ impl AppState {
 
     /// A run of what somebody brings. A comparison is one of the scenario that it was made for.
     fn brought(self, text: &str) -> Self {
-        Self { fork: None, ..self.edited(text) }.started()
+        Self { fork: None, ..self.edited(text) }.without_recording().started()
     }
 
     /// What replaying the trace on the present scenario would replace, in words.
     pub fn replaced(&self) -> Vec<String> {
-        let Some(TracePhase::Ready(found)) = self.intake.trace.as_ref().map(|trace| &trace.phase) else {
+        let Some(FilePhase::Ready(found)) = self.intake.trace.as_ref().map(|trace| &trace.phase) else {
             return Vec::new();
         };
         match import::replay(&self.draft.text, found) {
@@ -292,22 +337,21 @@ impl AppState {
         let wanted = self.draft.scenario.as_ref()?.trace.as_ref()?;
         let trace = self.intake.trace.as_ref();
         let there = trace
-            .is_some_and(|trace| *trace.name == *wanted.file && matches!(trace.phase, TracePhase::Ready(_)));
+            .is_some_and(|trace| *trace.name == *wanted.file && matches!(trace.phase, FilePhase::Ready(_)));
         (!there).then_some(wanted)
     }
 
     /// The number of the trace that can be replayed.
     pub fn kept_trace(&self) -> Option<u32> {
         let trace = self.intake.trace.as_ref()?;
-        matches!(trace.phase, TracePhase::Ready(_)).then_some(self.intake.traces)
+        matches!(trace.phase, FilePhase::Ready(_)).then_some(trace.number)
     }
 
-    /// Whether the trace that the worker should have is worth handing over again, once it was started anew.
-    pub fn trace_is_alive(&self) -> bool {
-        self.intake
-            .trace
-            .as_ref()
-            .is_some_and(|trace| trace.is_coming() || matches!(trace.phase, TracePhase::Ready(_)))
+    /// Whether the file that the worker should have is worth handing over again, once it was started anew.
+    pub fn is_alive(&self, kind: FileKind) -> bool {
+        self.file(kind).is_some_and(|file| {
+            file.is_coming() || matches!(file.phase, FilePhase::Ready(_) | FilePhase::Recorded(_))
+        })
     }
 }
 

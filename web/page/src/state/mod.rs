@@ -3,6 +3,7 @@
 pub mod action;
 pub mod between;
 pub mod differences;
+pub mod driven;
 pub mod duel;
 pub mod edit;
 pub mod fork;
@@ -68,6 +69,8 @@ pub struct AppState {
     pub phase: Phase,
     /// The text that the newest run was started with.
     pub run_text: Rc<str>,
+    /// The recording of which the newest run is the replay: it was driven then, and is simulated otherwise.
+    pub driven: Option<u32>,
     /// The cursor in time, and whether it moves.
     pub playback: Playback,
     /// The state at the cursor, or the last one that arrived.
@@ -145,7 +148,7 @@ pub enum Phase {
 impl Phase {
     /// After the end of a run.
     fn of_result(result: RunResult) -> Self {
-        match ReportView::read(&result.report) {
+        match ReportView::of_result(&result) {
             Ok(report) => Self::Ended(Rc::new(Ended { result, report })),
             Err(error) => Self::Refused(Rc::from([ProblemView {
                 found: error,
@@ -250,6 +253,7 @@ impl AppState {
             run: 0,
             phase: Phase::Idle,
             run_text: Rc::from(""),
+            driven: None,
             playback: Playback::default(),
             board: None,
             slot: None,

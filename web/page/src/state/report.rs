@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use tierscope_worker::protocol::RunResult;
 
 /// The report.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -96,6 +97,8 @@ pub enum Outcome {
     Finished,
     DeadEnd,
     Cancelled,
+    /// A driven run that was stopped before its end. The report calls it cancelled.
+    Stopped,
 }
 
 impl Outcome {
@@ -105,6 +108,7 @@ impl Outcome {
             Self::Finished => "finished",
             Self::DeadEnd => "dead end",
             Self::Cancelled => "cancelled",
+            Self::Stopped => "stopped",
         }
     }
 }
@@ -193,7 +197,16 @@ impl ByTier {
 impl ReportView {
     /// Whether the run went to its end: a cancelled one has a digest of where it was stopped.
     pub fn is_whole(&self) -> bool {
-        self.outcome != Outcome::Cancelled
+        !matches!(self.outcome, Outcome::Cancelled | Outcome::Stopped)
+    }
+
+    /// Reads the report of a result; the parser's words when it is none.
+    pub fn of_result(result: &RunResult) -> Result<Self, String> {
+        let mut report = Self::read(&result.report)?;
+        if result.stopped {
+            report.outcome = Outcome::Stopped;
+        }
+        Ok(report)
     }
 
     /// Reads a report; the parser's words when it is none.

@@ -85,7 +85,8 @@ impl AppState {
     /// Both sides of the comparison; nothing without a fork.
     pub fn duel(&self) -> Option<Duel> {
         let at_ns = self.fork.as_ref()?.at_ns;
-        Some(Duel { a: self.run_text.to_string(), b: self.rival.text.to_string(), at_ns })
+        let (a, b) = (self.run_text.to_string(), self.rival.text.to_string());
+        Some(Duel { a, b, at_ns, driven: self.driven })
     }
 
     /// The end of the run, of both where two are compared.

@@ -107,12 +107,14 @@ fn slug(title: &str) -> String {
     if slug.is_empty() { "scenario".to_owned() } else { slug.to_owned() }
 }
 
-/// The command that repeats the run, or the comparison; `link` is the scenario's own part of the address.
-pub fn command_line(link: &str, fork: Option<&Fork>) -> String {
+/// The command that repeats the run, or the comparison; `link` is the scenario's own part of the address, `driven` the file
+/// of a recording, where that is what is shown.
+pub fn command_line(link: &str, fork: Option<&Fork>, driven: Option<&str>) -> String {
+    let a = quoted(driven.unwrap_or(link));
     match fork.filter(|fork| fork.at_ns.is_none()) {
-        None => format!("tierscope run {}", quoted(link)),
+        None => format!("tierscope run {a}"),
         Some(fork) => {
-            fork.changes.iter().fold(format!("tierscope diff {0} {0}", quoted(link)), |line, change| {
+            fork.changes.iter().fold(format!("tierscope diff {a} {}", quoted(link)), |line, change| {
                 format!("{line} --set-b {}", quoted(change))
             })
         }
@@ -186,15 +188,20 @@ mod tests {
 
     #[test]
     fn a_command_line_survives_any_shell() {
-        assert_eq!(command_line("#v2.ab-c_", None), "tierscope run '#v2.ab-c_'");
+        assert_eq!(command_line("#v2.ab-c_", None, None), "tierscope run '#v2.ab-c_'");
         let changes = vec!["g2.blocks=4096".to_owned(), "title=\"it's $HOME\"".to_owned()];
         let fork = Fork { at_ns: None, changes };
         assert_eq!(
-            command_line("#v2.a", Some(&fork)),
+            command_line("#v2.a", Some(&fork), None),
             r#"tierscope diff '#v2.a' '#v2.a' --set-b 'g2.blocks=4096' --set-b 'title="it'\''s $HOME"'"#
         );
         let later = Fork { at_ns: Some(5.0), ..fork };
-        assert_eq!(command_line("#v2.a", Some(&later)), "tierscope run '#v2.a'");
+        assert_eq!(command_line("#v2.a", Some(&later), None), "tierscope run '#v2.a'");
+        assert_eq!(command_line("#v2.a", None, Some("my run.jsonl")), "tierscope run 'my run.jsonl'");
+        assert_eq!(
+            command_line("#v2.a", Some(&Fork::default()), Some("run.jsonl")),
+            "tierscope diff 'run.jsonl' '#v2.a'"
+        );
     }
 
     #[test]
@@ -227,6 +234,7 @@ mod tests {
             latency: Vec::new(),
             hits: Vec::new(),
             verdicts: Vec::new(),
+            stopped: false,
             wall_ms: 0.0,
         };
         assert_eq!(

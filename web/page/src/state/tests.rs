@@ -24,6 +24,7 @@ fn result(outcome: &str, end_ns: f64) -> RunResult {
         latency: Vec::new(),
         hits: Vec::new(),
         verdicts: Vec::new(),
+        stopped: false,
         wall_ms: 1.0,
     }
 }

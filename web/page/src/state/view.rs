@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use super::driven;
 use super::fork::Fork;
 use super::selection::Selection;
 use super::sheet::Sheet;
@@ -159,10 +160,11 @@ impl AppState {
                 .filter(|&worker| worker > 0),
             selection: self.selection.clone(),
             sheet: Some(self.sheet).filter(|&sheet| sheet != Sheet::default()),
-            fork: self.fork.clone(),
+            // A link cannot hold a recording: what it opens is the simulation, of which neither this digest nor this is one.
+            fork: self.fork.clone().filter(|fork| !driven::is_simulation(fork)),
             version: Some(VERSION.to_owned()),
             digest: ended
-                .filter(|ended| ended.report.is_whole())
+                .filter(|ended| ended.report.is_whole() && self.driven.is_none())
                 .and_then(|ended| beginning(&ended.report.digest)),
         }
     }

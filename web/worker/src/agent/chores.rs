@@ -8,8 +8,8 @@ mod sweep;
 
 use tierscope_sweep::Refusal;
 
+use super::begin::Files;
 use super::problem_view;
-use super::traces::Traces;
 use crate::protocol::{Answer, Chore, ProblemView};
 use supply::{Shelf, Supply};
 
@@ -29,8 +29,9 @@ impl Chores {
     }
 
     /// Does a chore, and says what came of it.
-    pub(super) fn work(&mut self, chore: Chore, traces: &Traces, say: &mut dyn FnMut(Answer)) {
-        let supply = &mut Supply { shelf: &mut self.shelf, traces };
+    pub(super) fn work(&mut self, chore: Chore, files: &Files, say: &mut dyn FnMut(Answer)) {
+        let Files { traces, recordings } = files;
+        let supply = &mut Supply { shelf: &mut self.shelf, traces, recordings };
         let answer = match chore {
             Chore::Plan { plan } => sweep::plan(&plan).map(|plan| Answer::Plan { plan }),
             Chore::Point { plan, index } => {

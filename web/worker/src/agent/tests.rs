@@ -1,5 +1,6 @@
 mod asked;
 mod exports;
+mod recordings;
 mod several;
 mod told;
 mod traces;

@@ -3,8 +3,9 @@
 use tierscope_scenario::trace::{self, TraceFile, TraceOptions};
 use tierscope_scenario::{Problem, Scenario, Workload, expand};
 
+use super::coming::{Coming, base, of_file};
 use super::problem_view;
-use crate::protocol::{FromWorker, TRACE_FILE_BYTES, TRACE_REQUESTS, TraceSaid, TraceStep};
+use crate::protocol::{TRACE_FILE_BYTES, TRACE_REQUESTS, TraceSaid};
 
 /// At most one file is kept: the tab's memory is not without end.
 #[derive(Default)]
@@ -14,32 +15,12 @@ pub(super) struct Traces {
 }
 
 struct Kept {
+    number: u32,
     name: String,
     bytes: Vec<u8>,
-}
-
-struct Coming {
-    trace: u32,
-    name: String,
-    bytes: Vec<u8>,
-    expected: usize,
 }
 
 impl Traces {
-    /// Takes a step of handing a file over.
-    pub(super) fn hear(&mut self, trace: u32, step: TraceStep) -> Vec<FromWorker> {
-        let said = match step {
-            TraceStep::Begin { name, bytes } => self.begin(trace, name, bytes),
-            TraceStep::Slice(slice) => self.slice(trace, &slice),
-            TraceStep::End => self.end(trace),
-            TraceStep::Drop => {
-                *self = Self::default();
-                None
-            }
-        };
-        said.map(|said| FromWorker::Trace { trace, said }).into_iter().collect()
-    }
-
     /// Whether the scenario's trace is on its way.
     pub(super) fn awaits(&self, scenario: &Scenario) -> bool {
         let wanted = scenario.trace_path().map(base);
@@ -60,39 +41,25 @@ impl Traces {
         self.kept.as_ref().filter(|kept| kept.name == base(path)).map(|kept| &*kept.bytes)
     }
 
-    fn begin(&mut self, trace: u32, name: String, bytes: f64) -> Option<TraceSaid> {
+    pub(super) fn begin(&mut self, number: u32, name: &str, bytes: f64) -> TraceSaid {
         *self = Self::default();
-        if !(1.0..=TRACE_FILE_BYTES as f64).contains(&bytes) {
-            return Some(refused(of_file(
-                format!("a file of {bytes} bytes"),
-                format!("1 to {TRACE_FILE_BYTES} bytes"),
-                "cut it into smaller files, or run it with the command",
-            )));
+        match Coming::begin(number, name, bytes) {
+            Ok(coming) => {
+                self.coming = Some(coming);
+                TraceSaid::Heard { bytes: 0.0 }
+            }
+            Err(problem) => TraceSaid::Refused { problems: vec![problem_view(&problem)] },
         }
-        let expected = bytes as usize;
-        let mut room = Vec::new();
-        if room.try_reserve_exact(expected).is_err() {
-            return Some(refused(of_file(
-                format!("a file of {bytes} bytes"),
-                "one for which the tab has memory".to_owned(),
-                "close other tabs, or run it with the command",
-            )));
-        }
-        self.coming = Some(Coming { trace, name: base(&name).to_owned(), bytes: room, expected });
-        Some(TraceSaid::Heard { bytes: 0.0 })
     }
 
-    fn slice(&mut self, trace: u32, slice: &[u8]) -> Option<TraceSaid> {
-        let coming = self.coming.as_mut().filter(|coming| coming.trace == trace)?;
-        // More than was announced is cut off: no memory was promised for it.
-        let room = coming.expected - coming.bytes.len();
-        coming.bytes.extend_from_slice(&slice[..slice.len().min(room)]);
-        Some(TraceSaid::Heard { bytes: coming.bytes.len() as f64 })
+    pub(super) fn slice(&mut self, number: u32, slice: &[u8]) -> Option<TraceSaid> {
+        let coming = self.coming.as_mut().filter(|coming| coming.number == number)?;
+        Some(TraceSaid::Heard { bytes: coming.take(slice) })
     }
 
-    fn end(&mut self, trace: u32) -> Option<TraceSaid> {
-        let coming = self.coming.take_if(|coming| coming.trace == trace)?;
-        Some(match keep(coming.name, coming.bytes) {
+    pub(super) fn end(&mut self, number: u32) -> Option<TraceSaid> {
+        let coming = self.coming.take_if(|coming| coming.number == number)?;
+        Some(match keep(number, coming.name, coming.bytes) {
             Ok((kept, said)) => {
                 self.kept = Some(kept);
                 said
@@ -100,10 +67,16 @@ impl Traces {
             Err(problems) => TraceSaid::Refused { problems: problems.iter().map(problem_view).collect() },
         })
     }
+
+    /// Forgets one, on its way or kept.
+    pub(super) fn forget(&mut self, number: u32) {
+        self.coming.take_if(|coming| coming.number == number);
+        self.kept.take_if(|kept| kept.number == number);
+    }
 }
 
 /// Unpacks and reads a file once, so that its faults are known before anybody runs it.
-fn keep(name: String, bytes: Vec<u8>) -> Result<(Kept, TraceSaid), Vec<Problem>> {
+fn keep(number: u32, name: String, bytes: Vec<u8>) -> Result<(Kept, TraceSaid), Vec<Problem>> {
     let bytes = trace::unpacked(bytes, TRACE_FILE_BYTES)?;
     let Some(format) = trace::detect(&bytes, &name) else {
         return Err(vec![of_file(
@@ -124,20 +97,7 @@ fn keep(name: String, bytes: Vec<u8>) -> Result<(Kept, TraceSaid), Vec<Problem>>
         )]);
     }
     let said = TraceSaid::Kept { format: format.word().to_owned(), requests: requests as u32, block_tokens };
-    Ok((Kept { name, bytes }, said))
-}
-
-/// A path without its folders, which a browser does not tell.
-fn base(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
-}
-
-fn refused(problem: Problem) -> TraceSaid {
-    TraceSaid::Refused { problems: vec![problem_view(&problem)] }
-}
-
-fn of_file(found: String, expected: String, mend: &str) -> Problem {
-    Problem { file: None, line: 1, column: 1, key: String::new(), found, expected, mend: mend.to_owned() }
+    Ok((Kept { number, name, bytes }, said))
 }
 
 fn missing(path: &str) -> Problem {

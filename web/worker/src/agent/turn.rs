@@ -5,6 +5,8 @@ use tierscope_scenario::{Scenario, parse_any};
 use tierscope_sim::{Run, RunError, RunState};
 use tierscope_units::SimTime;
 
+use super::begin::Source;
+use super::recordings::not_turned;
 use super::{Agent, ns, problem_view, refused};
 use crate::protocol::{Duel, FromWorker, ProblemView};
 use crate::tiers::World;
@@ -60,8 +62,12 @@ pub(super) fn advance(
 impl Agent {
     /// The other side of a comparison: another scenario, or this one that becomes it.
     pub(super) fn fork(&mut self, id: u32, duel: &Duel, worker: u32) -> Vec<FromWorker> {
+        if duel.at_ns.is_some() && duel.driven.is_some() {
+            self.job = None;
+            return vec![refused(id, not_turned())];
+        }
         let text = if duel.at_ns.is_some() { &duel.a } else { &duel.b };
-        let mut said = self.start(id, text, worker);
+        let mut said = self.start(id, Source::Text(text.clone()), worker);
         let (Some(at_ns), Some(job)) = (duel.at_ns, &mut self.job) else { return said };
         let sides = parse_any(&duel.a).and_then(|a| Ok((a, parse_any(&duel.b)?)));
         let sides = sides.map_err(|problems| problems.iter().map(problem_view).collect::<Vec<_>>());

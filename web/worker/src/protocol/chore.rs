@@ -24,6 +24,16 @@ pub enum Chore {
     Spread { pairs: Vec<PairView> },
 }
 
+impl Chore {
+    /// The recording that it needs.
+    pub fn recording(&self) -> Option<u32> {
+        match self {
+            Self::Compare { duel } => duel.driven,
+            _ => None,
+        }
+    }
+}
+
 /// What came of a chore.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
@@ -113,6 +123,8 @@ pub struct Duel {
     pub b: String,
     /// B is A up to this time.
     pub at_ns: Option<f64>,
+    /// A is the driven run of this recording; B is simulated whatever A is.
+    pub driven: Option<u32>,
 }
 
 /// Where two runs part.

@@ -19,6 +19,8 @@ pub(super) struct FormProps {
     /// What is compared already.
     pub(super) fork: Option<Fork>,
     pub(super) cursor_ns: f64,
+    /// A was driven.
+    pub(super) driven: bool,
     /// The end of A, once it has one.
     pub(super) end_ns: Option<f64>,
     pub(super) act: Callback<Action>,
@@ -56,13 +58,13 @@ pub(super) fn Form(props: &FormProps) -> Html {
         let (written, knobs, props) = (
             written.clone(),
             Rc::clone(&knobs),
-            (Rc::clone(&props.text), props.cursor_ns, props.act.clone()),
+            (Rc::clone(&props.text), props.cursor_ns, props.act.clone(), props.driven),
         );
         Callback::from(move |event: SubmitEvent| {
             event.prevent_default();
-            let (text, cursor_ns, act) = &props;
-            let fork =
-                Fork { at_ns: written.late.then(|| cursor_ns.floor()), changes: changes(&knobs, &written) };
+            let (text, cursor_ns, act, driven) = &props;
+            let late = written.late && !driven;
+            let fork = Fork { at_ns: late.then(|| cursor_ns.floor()), changes: changes(&knobs, &written) };
             let problems = problems(text, &fork);
             if problems.is_empty() {
                 act.emit(Action::SetFork(Some(fork)));
@@ -75,7 +77,10 @@ pub(super) fn Form(props: &FormProps) -> Html {
     html! {
         <form class="what-if" id="what-if-form" tabindex="-1" aria-label="What if" {onsubmit}>
             <h3>{ "What if…" }</h3>
-            <p class="compare__aspects">{ "Turn something. B runs beside A with it, and both are compared." }</p>
+            <p class="compare__aspects">
+                { "Turn something. B runs beside A with it, and both are compared." }
+                if props.driven { { " A was driven; B is simulated." } }
+            </p>
             <div class="what-if__knobs">
                 for (at, knob) in knobs.iter().enumerate() {
                     { field(at, knob, written.values.get(at).unwrap_or(&knob.value), &edit) }
@@ -202,10 +207,15 @@ fn when(props: &FormProps, written: &UseStateHandle<Written>) -> Html {
     html! {
         <fieldset class="what-if__when">
             <legend class="visually-hidden">{ "From when on" }</legend>
-            <label><input type="radio" name="what-if-when" id="what-if-beginning" checked={!written.late} onchange={choose(false)} />
+            <label><input type="radio" name="what-if-when" id="what-if-beginning" checked={!written.late || props.driven} onchange={choose(false)} />
                 { " from the beginning" }</label>
-            <label><input type="radio" name="what-if-when" id="what-if-cursor" checked={written.late} disabled={props.end_ns.is_none()}
-                onchange={choose(true)} />{ format!(" from the cursor{at}") }</label>
+            <label><input type="radio" name="what-if-when" id="what-if-cursor" checked={written.late && !props.driven}
+                disabled={props.end_ns.is_none() || props.driven} onchange={choose(true)} />{ format!(" from the cursor{at}") }</label>
+            if props.driven {
+                <p class="compare__aspects" id="not-from-cursor">
+                    { "Not from the cursor: the copies of a driven run end as real tiers told, and nobody told what they would have done from there on." }
+                </p>
+            }
         </fieldset>
     }
 }

@@ -14,6 +14,8 @@ use crate::state::jobs::{JobEvent, Jobs, Slot, Standing};
 pub(super) struct SeedsProps {
     pub(super) jobs: Jobs,
     pub(super) ready: bool,
+    /// A was driven.
+    pub(super) driven: bool,
     pub(super) act: Callback<Action>,
 }
 
@@ -29,6 +31,11 @@ pub(super) fn Seeds(props: &SeedsProps) -> Html {
             chosen.set(select.value().parse().unwrap_or(COUNTS[1]));
         })
     };
+    if props.driven {
+        return html! {
+            <p class="compare__aspects" id="no-seeds">{ "A was driven once, with one seed: what real tiers would have done with others, nobody told." }</p>
+        };
+    }
     let seeds = *chosen;
     let job = props.jobs.of(Slot::Seeds);
     let busy = job.is_some_and(|job| job.is_under_way());

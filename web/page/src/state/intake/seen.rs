@@ -28,6 +28,10 @@ impl Seen {
                 "This is a trace. Drop its file on the page instead of pasting it: files are read in pieces."
                     .to_owned(),
             ),
+            Some(Kind::Recording) => Self::Unknown(
+                "This is the recording of a driven run. Drop its file on the page instead of pasting it."
+                    .to_owned(),
+            ),
             None => Self::Unknown(unknown(text)),
         }
     }
@@ -84,8 +88,8 @@ impl Seen {
 
 fn unknown(text: &str) -> String {
     if text.trim().is_empty() {
-        return "There is nothing in it. Expected: a vllm serve command, Dynamo engine arguments (JSON), an LMCache file (YAML), a hardware.toml, a scenario, a link, or a trace file.".to_owned();
+        return "There is nothing in it. Expected: a vllm serve command, Dynamo engine arguments (JSON), an LMCache file (YAML), a hardware.toml, a scenario, a link, or the file of a trace or of a driven run.".to_owned();
     }
-    "Not recognized. Expected: a vllm serve command, Dynamo engine arguments (JSON), an LMCache file (YAML), a hardware.toml, a scenario, a link, or a trace file."
+    "Not recognized. Expected: a vllm serve command, Dynamo engine arguments (JSON), an LMCache file (YAML), a hardware.toml, a scenario, a link, or the file of a trace or of a driven run."
         .to_owned()
 }

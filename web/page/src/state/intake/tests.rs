@@ -15,7 +15,7 @@ fn pasted(text: &str) -> AppState {
 }
 
 fn kept(state: AppState, requests: u32) -> AppState {
-    let trace = state.intake.traces;
+    let trace = state.intake.files;
     let said = TraceSaid::Kept { format: "mooncake".into(), requests, block_tokens: Some(512) };
     state.after(Action::Worker(FromWorker::Trace { trace, said }))
 }
@@ -62,7 +62,7 @@ fn a_trace_is_read_and_replayed() {
     let state = state.after(Action::Worker(said));
     let trace = state.intake.trace.clone().expect("on its way");
     assert_eq!((trace.share(), trace.sentence().as_str()), (0.25, "Reading t.jsonl: 1.0 MB of 4.0 MB."));
-    let state = kept(after(state, Step::Sent), 12_031);
+    let state = kept(after(state, Step::Sent(1)), 12_031);
     assert_eq!(
         state.intake.trace.as_ref().expect("there").sentence(),
         "t.jsonl: a Mooncake trace of 12,031 requests."
@@ -86,16 +86,16 @@ fn a_scenario_from_a_link_waits_for_its_file() {
     let state = after(state, Step::Trace { name: "t.jsonl".into(), bytes: 9.0 });
     assert!(!state.intake.open, "nothing is to be asked");
     let run = state.run;
-    let state = kept(after(state, Step::Sent), 7);
+    let state = kept(after(state, Step::Sent(1)), 7);
     assert_eq!((state.run, state.wanted_trace()), (run + 1, None));
 }
 
 #[test]
 fn a_cancelled_trace_stays_cancelled() {
     let state = after(opening(), Step::Trace { name: "t".into(), bytes: 9.0 });
-    let state = kept(after(state, Step::CancelTrace), 3);
-    assert_eq!(state.intake.trace.as_ref().map(|trace| trace.phase.clone()), Some(TracePhase::Cancelled));
-    assert!(!state.trace_is_alive());
+    let state = kept(after(state, Step::Cancel(1)), 3);
+    assert_eq!(state.intake.trace.as_ref().map(|trace| trace.phase.clone()), Some(FilePhase::Cancelled));
+    assert!(!state.is_alive(FileKind::Trace));
 }
 
 #[test]

@@ -8,11 +8,12 @@ use tierscope_report::compare::{
     Comparison, Excerpt, Findings, ORIGIN_FACTS_MAX, Place, Record, Side, is_origin, read_line,
 };
 use tierscope_report::{Report, jsonl};
-use tierscope_scenario::{Scenario, Workload};
+use tierscope_scenario::{Recording, Scenario, Workload};
 use tierscope_sim::{Progress, Run, RunError, RunOptions, RunState};
 
 use super::supply::{Supply, read};
-use super::{Problems, trouble};
+use super::{Problems, problems, trouble};
+use crate::agent::recordings::not_turned;
 use crate::agent::stopped;
 use crate::agent::turn::{self, Turn};
 use crate::protocol::{Answer, AspectView, Difference, Duel, Parting, Said};
@@ -26,6 +27,8 @@ pub(super) struct Course {
     workload: Arc<Workload>,
     /// What it turns into, and when.
     turns: Option<(Scenario, f64)>,
+    /// What it was told, where it was driven.
+    driven: Option<Arc<Recording>>,
 }
 
 /// A run of a side.
@@ -51,37 +54,58 @@ impl Running {
 }
 
 impl Course {
-    /// Reads both sides, each with a seed if one is given.
+    /// Reads both sides, each with a seed if one is given: a driven run has only its own, and no other way on.
     pub(super) fn both(
         supply: &mut Supply<'_>,
         duel: &Duel,
         seed: Option<u32>,
     ) -> Result<[Self; 2], Problems> {
+        let driven = match duel.driven {
+            None => None,
+            Some(_) if duel.at_ns.is_some() => return Err(not_turned()),
+            Some(_) if seed.is_some() => return Err(one_seed()),
+            Some(number) => Some(supply.recordings.get(number).map_err(|found| problems(&found))?),
+        };
         let mut side = |text: &str| {
             let mut scenario = read(text)?;
             if let Some(seed) = seed {
                 scenario.seed = u64::from(seed);
             }
             let workload = supply.workload(&scenario)?;
-            Ok::<_, Problems>(Self { scenario, workload, turns: None })
+            Ok::<_, Problems>(Self { scenario, workload, turns: None, driven: None })
         };
-        let [a, b] = [side(&duel.a)?, side(&duel.b)?];
+        let text = driven.as_ref().map_or(&duel.a, |recording| &recording.scenario);
+        let [a, b] = [Self { driven: driven.clone(), ..side(text)? }, side(&duel.b)?];
         let Some(at_ns) = duel.at_ns else { return Ok([a, b]) };
         // Up to the turn B is A.
         let forked = Self {
             scenario: a.scenario.clone(),
             workload: a.workload.clone(),
             turns: Some((b.scenario, at_ns)),
+            driven: None,
         };
         Ok([a, forked])
     }
 
     /// A run of it before its first instant.
     pub(super) fn run(&self) -> Result<Running, Problems> {
-        let run = Run::new(&self.scenario, self.workload.clone(), RunOptions::default());
+        let (workload, options) = (self.workload.clone(), RunOptions::default());
+        let run = match &self.driven {
+            Some(recording) => Run::replay(&self.scenario, workload, options, recording),
+            None => Run::new(&self.scenario, workload, options),
+        };
         let turn = self.turns.as_ref().map(|(new, at_ns)| Turn::new(&run, &self.scenario, new, *at_ns));
         Ok(Running { turn: turn.transpose()?, run })
     }
+}
+
+fn one_seed() -> Problems {
+    trouble(
+        "seed",
+        "a driven run with another seed",
+        "the one that it was driven with",
+        "compare its scenario, simulated, over several seeds",
+    )
 }
 
 /// Whether both have the same requests.

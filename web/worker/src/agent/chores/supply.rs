@@ -8,6 +8,7 @@ use tierscope_sweep::cache::CacheModel;
 use tierscope_units::Digest;
 
 use super::{Problems, problems};
+use crate::agent::recordings::Recordings;
 use crate::agent::traces::Traces;
 
 /// Workloads that are kept at once.
@@ -24,6 +25,8 @@ pub(super) struct Supply<'a> {
     pub(super) shelf: &'a mut Shelf,
     /// The trace that the page was given.
     pub(super) traces: &'a Traces,
+    /// The driven run that it was given.
+    pub(super) recordings: &'a Recordings,
 }
 
 /// What a workload depends on, and it.

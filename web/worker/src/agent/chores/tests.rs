@@ -7,7 +7,7 @@ use tierscope_sweep::cache::CacheModel;
 use tierscope_sweep::{Knob, Mode, Plan, Row, attempt, results};
 
 use super::*;
-use crate::protocol::{Duel, PlanText, RowsForm, TraceStep};
+use crate::protocol::{Duel, FileKind, PlanText, RowsForm, TraceStep};
 
 const SCENARIO: &str = include_str!("../../../../../tests/browser/scenarios/two-tiers.toml");
 
@@ -112,7 +112,7 @@ fn a_trace_that_is_not_there_is_asked_for_and_one_that_is_given_is_used() {
         other => panic!("{other:?}"),
     }
     for step in [
-        TraceStep::Begin { name: "t.jsonl".to_owned(), bytes: trace.len() as f64 },
+        TraceStep::Begin { kind: FileKind::Trace, name: "t.jsonl".to_owned(), bytes: trace.len() as f64 },
         TraceStep::Slice(trace.as_bytes().to_vec()),
         TraceStep::End,
     ] {
@@ -148,7 +148,7 @@ fn shares_of_a_sizing_chart_add_up_to_the_whole() {
 
 fn duel(changes: &[&str], at_ns: Option<f64>) -> Duel {
     let set = |text: String, change: &&str| tierscope_scenario::set(&text, change).expect("a key");
-    Duel { a: SCENARIO.to_owned(), b: changes.iter().fold(SCENARIO.to_owned(), set), at_ns }
+    Duel { a: SCENARIO.to_owned(), b: changes.iter().fold(SCENARIO.to_owned(), set), at_ns, driven: None }
 }
 
 fn difference(duel: Duel) -> crate::protocol::Difference {

@@ -1,7 +1,7 @@
 //! Traces that are handed over: kept, waited for, refused.
 
 use super::*;
-use crate::protocol::{TRACE_FILE_BYTES, TraceSaid};
+use crate::protocol::{FileKind, TRACE_FILE_BYTES, TraceSaid, TraceStep};
 
 const TRACE: &str = "{\"timestamp\": 0, \"input_length\": 600, \"output_length\": 8, \"hash_ids\": [1, 2]}\n\
     {\"timestamp\": 40, \"input_length\": 700, \"output_length\": 8, \"hash_ids\": [1, 3]}\n";
@@ -12,7 +12,7 @@ fn step(agent: &mut Agent, step: TraceStep) -> Vec<FromWorker> {
 }
 
 fn begin(agent: &mut Agent, name: &str, bytes: f64) -> Vec<FromWorker> {
-    step(agent, TraceStep::Begin { name: name.to_owned(), bytes })
+    step(agent, TraceStep::Begin { kind: FileKind::Trace, name: name.to_owned(), bytes })
 }
 
 fn hand_over(agent: &mut Agent, name: &str, bytes: &[u8]) -> TraceSaid {

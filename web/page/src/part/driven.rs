@@ -1,0 +1,36 @@
+//! A driven run: what it was driven on, and a button that sets its simulation beside it; or that it was left behind.
+
+use yew::prelude::*;
+
+use crate::state::driven::Line;
+
+#[derive(Properties, PartialEq)]
+pub(crate) struct DrivenProps {
+    pub(crate) line: Line,
+    pub(crate) on_compare: Callback<()>,
+    /// The driven run is wanted again.
+    pub(crate) on_back: Callback<()>,
+}
+
+#[component]
+pub(crate) fn Driven(props: &DrivenProps) -> Html {
+    let line = &props.line;
+    html! {
+        <div id="driven" class={classes!("driven", (!line.shown).then_some("driven--left"))} role="status">
+            <p class="driven__words">
+                <span id="driven-sentence">{ line.sentence.clone() }</span>
+                <small id="driven-details">{ line.details.clone() }</small>
+            </p>
+            if line.shown {
+                <button type="button" id="driven-compare" class="button" disabled={!line.can_compare}
+                    onclick={props.on_compare.reform(|_: MouseEvent| ())}
+                    title="A is what real tiers did, B what the model says, under one cursor">
+                    { "Compare with its simulation" }
+                </button>
+            } else {
+                <button type="button" id="driven-back" class="button"
+                    onclick={props.on_back.reform(|_: MouseEvent| ())}>{ "Back to the driven run" }</button>
+            }
+        </div>
+    }
+}
