@@ -260,7 +260,8 @@ impl<D: Device> Shared<D> {
             Phase::Looks => {
                 let copied = lock(&part.job.state).results[part.blocks.clone()].to_vec();
                 let looks = moves.iter().zip(copied);
-                looks.map(|(block, copied)| copied.and_then(|()| self.look(way, block, glass))).collect()
+                let look = |block: &Move| self.look(way, block, glass, &part.job.wanted);
+                looks.map(|(block, copied)| copied.and_then(|()| look(block))).collect()
             }
             Phase::Copies => {
                 let copy = || match way {
@@ -318,13 +319,13 @@ impl<D: Device> Shared<D> {
     }
 
     /// Looks at a block where it has arrived: in the arena, or read back from the device.
-    fn look(&self, way: Way, block: &Move, glass: Slot) -> Outcome {
+    fn look(&self, way: Way, block: &Move, glass: Slot, wanted: &Wanted) -> Outcome {
         let right = match way {
             Way::Load => content::is_of(block.key, &self.arena.read(block.here).ok_or(Fault::Busy)?),
             Way::Store => {
                 let mut bytes = self.glass.write(glass).ok_or(Fault::Busy)?;
                 let into = Loaded { key: block.key, there: block.there, into: &mut bytes };
-                let read = || self.device.load(into, &Wanted::default());
+                let read = || self.device.load(into, wanted);
                 catch_unwind(AssertUnwindSafe(read)).unwrap_or(Err(Fault::Panicked))?;
                 content::is_of(block.key, &bytes)
             }

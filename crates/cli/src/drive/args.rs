@@ -9,9 +9,11 @@ const EXAMPLES: &str = "\
 Examples:
   tierscope drive tests/scenarios/drive/quickstart.toml --g3 /tmp/blocks
   tierscope drive scenario.toml --g3 /mnt/nvme/blocks --block-bytes 65536 --threads 16
+  tierscope drive scenario.toml --g3 /tmp/blocks --g4 s3://bucket/prefix
 
 Copies begin and end when the modelled world says so, and no end is passed before the bytes have arrived: the counts and the
-digest are those of `tierscope run`. G1 is host memory that stands in for a GPU.";
+digest are those of `tierscope run`. G1 is host memory that stands in for a GPU.
+G4 is an object store; docs/TIERS.md says what it promises.";
 
 /// The flags.
 #[derive(Debug, clap::Args)]

@@ -3,6 +3,7 @@
 mod args;
 mod disk;
 mod gpu;
+mod object;
 
 use std::sync::Arc;
 
@@ -67,7 +68,11 @@ pub(crate) fn open(args: &MediaArgs, sizes: Sizes) -> Result<Media> {
     for words in arena.shortfalls() {
         output::complain(&format!("note: host memory: {words}"));
     }
-    let below = [Some(gpu::open(args, &arena, sizes.g1)?), disk::open(args, &arena, sizes.g3)?, None];
+    let below = [
+        Some(gpu::open(args, &arena, sizes.g1)?),
+        disk::open(args, &arena, sizes.g3)?,
+        object::open(args, &arena, sizes.g4)?,
+    ];
     for medium in below.iter().flatten() {
         let capability = medium.capability();
         for words in &capability.shortfalls {
