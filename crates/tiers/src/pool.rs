@@ -266,10 +266,8 @@ impl<D: Device> Shared<D> {
             Phase::Looks => {
                 let copied = lock(&part.job.state).results[part.blocks.clone()].to_vec();
                 let looks = moves.iter().zip(copied);
-                let wanted = &part.job.wanted;
-                looks
-                    .map(|(block, copied)| copied.and_then(|()| self.look(way, block, glass, wanted)))
-                    .collect()
+                let look = |block: &Move| self.look(way, block, glass, &part.job.wanted);
+                looks.map(|(block, copied)| copied.and_then(|()| look(block))).collect()
             }
             Phase::Copies => {
                 let copy = || match way {

@@ -212,12 +212,7 @@ fn a_real_server_conforms_and_has_what_was_persisted() {
 fn a_bad_line_to_a_server_costs_time_and_serves_nothing_wrong() {
     let Some(server) = Seaweed::start() else { return };
     let proxy = Proxy::before(server.port());
-    let patience = Patience {
-        attempt: Duration::from_secs(3),
-        budget: Duration::from_secs(20),
-        pause: Duration::from_millis(5),
-        pause_max: Duration::from_millis(50),
-    };
+    let patience = Patience { attempt: Duration::from_secs(3), ..PATIENCE };
     let options = ObjectOptions { patience, ..options(SLOTS, Seaweed::variables(proxy.port())) };
     let arena = arena(65_536);
     let mut medium = open(&server.url("proxy"), &arena, &options);
@@ -248,25 +243,180 @@ fn a_bad_line_to_a_server_costs_time_and_serves_nothing_wrong() {
     proxy.does("GET", Harm::Flip, 1);
     assert_eq!(load(&arena, &mut medium, one), Err(Fault::Corrupt));
     load(&arena, &mut medium, one).expect("what lies there is whole");
-    for (harm, fault) in [(Harm::Unavailable, Fault::Device), (Harm::Stall, Fault::TimedOut)] {
-        proxy.does("PUT", harm, u32::MAX);
-        assert_eq!(store(&arena, &mut medium, block(1_001, 5)), Err(fault), "{harm:?}");
-        assert_eq!(copy(&mut medium, Way::Load, block(1_001, 5)), Err(Fault::Missing), "{harm:?}");
-    }
     cancelled_soon(&proxy, &arena, &mut medium);
-    proxy.does("GET", Harm::Stall, 0);
-    proxy.does("PUT", Harm::Stall, 0);
     store(&arena, &mut medium, one).expect("the line is good");
     load(&arena, &mut medium, one).expect("the line is good");
+    // And it is closed soon.
+    proxy.does("GET", Harm::Stall, u32::MAX);
+    medium.submit(Batch { id: BatchId(2), way: Way::Load, moves: vec![one], look: false });
+    proxy.wait("GET");
+    let begun = Instant::now();
+    medium.close();
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert_eq!(next(&mut medium).results, [Err(Fault::Cancelled)]);
 }
 
-/// Nobody waits for a server for what nobody wants, and a medium is closed soon.
+#[test]
+fn a_line_that_stays_bad_is_told_in_time() {
+    let Some(server) = Seaweed::start() else { return };
+    let proxy = Proxy::before(server.port());
+    let patience = Patience { attempt: Duration::from_secs(1), budget: Duration::from_secs(3), ..PATIENCE };
+    let options = ObjectOptions { patience, ..options(SLOTS, Seaweed::variables(proxy.port())) };
+    let arena = arena(4_096);
+    let mut medium = open(&server.url("bad"), &arena, &options);
+    let (old, new) = (block(1, 5), block(2, 5));
+    // The last attempt of those that reach the server may end with the budget.
+    let cases: [(Harm, &[Fault]); 4] = [
+        (Harm::Unavailable, &[Fault::Device]),
+        (Harm::Reset, &[Fault::Device]),
+        (Harm::LostAnswer, &[Fault::Device, Fault::TimedOut]),
+        (Harm::Stall, &[Fault::TimedOut]),
+    ];
+    for (harm, faults) in cases {
+        let is_told = |found: Result<(), Fault>| found.is_err_and(|fault| faults.contains(&fault));
+        store(&arena, &mut medium, old).expect("the line is good");
+        for method in ["PUT", "GET"] {
+            proxy.does(method, harm, u32::MAX);
+        }
+        let begun = Instant::now();
+        assert!(is_told(copy(&mut medium, Way::Load, old)), "{harm:?}");
+        assert!(is_told(store(&arena, &mut medium, new)), "{harm:?}");
+        let took = begun.elapsed();
+        assert!(took < 2 * patience.budget + Duration::from_secs(5), "{harm:?}: {took:?}");
+        for method in ["PUT", "GET"] {
+            proxy.does(method, harm, 0);
+        }
+        // Whatever arrived of it: what failed is not there, and what comes after it is.
+        for gone in [old, new] {
+            assert_eq!(load(&arena, &mut medium, gone), Err(Fault::Missing), "{harm:?}");
+        }
+    }
+    store(&arena, &mut medium, old).expect("the line is good");
+    load(&arena, &mut medium, old).expect("the line is good");
+}
+
+/// Nobody waits for a server for what nobody wants: neither while it is copied nor while it is looked at.
 fn cancelled_soon(proxy: &Proxy, arena: &Arena, medium: &mut ObjectMedium) {
-    proxy.does("PUT", Harm::Stall, u32::MAX);
     content::fill(Key(2_000), &mut arena.write(Slot(6)).expect("nobody has it"));
-    let begun = Instant::now();
-    medium.submit(Batch { id: BatchId(1), way: Way::Store, moves: vec![block(2_000, 6)], look: false });
-    medium.cancel(BatchId(1));
-    assert_eq!(next(medium).results, [Err(Fault::Cancelled)]);
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    for (method, other) in [("PUT", "GET"), ("GET", "PUT")] {
+        proxy.does(method, Harm::Stall, u32::MAX);
+        proxy.does(other, Harm::Stall, 0);
+        medium.submit(Batch { id: BatchId(1), way: Way::Store, moves: vec![block(2_000, 6)], look: true });
+        proxy.wait(method);
+        let begun = Instant::now();
+        medium.cancel(BatchId(1));
+        assert_eq!(next(medium).results, [Err(Fault::Cancelled)], "{method}");
+        assert!(begun.elapsed() < Duration::from_secs(2), "{method}: {:?}", begun.elapsed());
+    }
+    proxy.does("GET", Harm::Stall, 0);
+}
+
+/// What is stored while a server comes to harm, and what became of it.
+struct Load {
+    arena: Arc<Arena>,
+    medium: ObjectMedium,
+    patience: Patience,
+    /// By slot, what is there as far as it was acknowledged.
+    stored: Vec<Option<Key>>,
+    failed: Vec<Fault>,
+    next: u64,
+}
+
+impl Load {
+    fn on(server: &Seaweed, prefix: &str, patience: Patience) -> Self {
+        let options = ObjectOptions { patience, ..options(SLOTS, Seaweed::variables(server.port())) };
+        let arena = arena(65_536);
+        let medium = open(&server.url(prefix), &arena, &options);
+        Self { arena, medium, patience, stored: vec![None; SLOTS as usize], failed: Vec::new(), next: 0 }
+    }
+
+    /// Stores into every slot, all at once; `harm` is done when so many have ended.
+    fn round(&mut self, after: usize, harm: impl FnOnce()) {
+        let mut harm = Some(harm);
+        let begun = Instant::now();
+        for slot in 0..SLOTS {
+            self.next += 1;
+            let block = block(self.next * 1_000, slot);
+            self.stored[slot as usize] = None;
+            content::fill(block.key, &mut self.arena.write(block.here).expect("nobody has it"));
+            let id = BatchId(u64::from(slot) << 32 | self.next);
+            self.medium.submit(Batch { id, way: Way::Store, moves: vec![block], look: false });
+        }
+        for ended in 0..SLOTS as usize {
+            if ended == after
+                && let Some(harm) = harm.take()
+            {
+                harm();
+            }
+            let ended = self.medium.next_ended(self.patience.budget * SLOTS).expect("every batch ends");
+            let slot = (ended.id.0 >> 32) as usize;
+            match ended.results[0] {
+                Ok(()) => self.stored[slot] = Some(Key((ended.id.0 & 0xffff_ffff) * 1_000)),
+                Err(fault) => self.failed.push(fault),
+            }
+        }
+        // Four at once, each within its budget.
+        let most = self.patience.budget * SLOTS.div_ceil(4) + Duration::from_secs(10);
+        assert!(begun.elapsed() < most, "{:?}", begun.elapsed());
+    }
+
+    /// Every store that was acknowledged is loaded; how many they are.
+    fn check(&mut self) -> usize {
+        for (slot, key) in (0..SLOTS).zip(self.stored.clone()) {
+            let Some(Key(key)) = key else { continue };
+            let loaded = load(&self.arena, &mut self.medium, block(key, slot));
+            assert_eq!(loaded, Ok(()), "slot {slot} was acknowledged");
+        }
+        self.stored.iter().flatten().count()
+    }
+}
+
+#[test]
+fn a_server_that_is_killed_and_comes_back_loses_nothing_that_it_acknowledged() {
+    let Some(mut server) = Seaweed::start() else { return };
+    let mut patient = Load::on(&server, "patient", PATIENCE);
+    // It is away for less than the budget: who waits notices nothing.
+    patient.round(7, || server.spawn());
+    assert_eq!((patient.check(), &patient.failed[..]), (SLOTS as usize, &[][..]));
+    patient.medium.persist().expect("it is back");
+    // It is away for longer: what was not acknowledged is told, and what was is still there.
+    let short = Patience { attempt: Duration::from_millis(500), budget: Duration::from_secs(1), ..PATIENCE };
+    let mut hasty = Load::on(&server, "hasty", short);
+    hasty.round(7, || server.kill());
+    assert!(!hasty.failed.is_empty());
+    let told = |fault: &Fault| matches!(fault, Fault::Device | Fault::TimedOut);
+    assert!(hasty.failed.iter().all(told), "{:?}", hasty.failed);
+    assert_eq!(
+        copy(&mut patient.medium, Way::Load, block(1_000_000, 0)),
+        Err(Fault::Missing),
+        "nobody is asked"
+    );
+    server.restart();
+    let acknowledged = hasty.check();
+    assert_eq!(acknowledged + hasty.failed.len(), SLOTS as usize, "each of them is one or the other");
+    assert_eq!(patient.check(), SLOTS as usize);
+    hasty.failed.clear();
+    hasty.round(0, || ());
+    hasty.check();
+}
+
+#[test]
+fn a_server_that_is_paused_carries_out_late_what_was_given_up_and_that_does_no_harm() {
+    let Some(server) = Seaweed::start() else { return };
+    let short = Patience { attempt: Duration::from_secs(1), budget: Duration::from_secs(2), ..PATIENCE };
+    let mut load = Load::on(&server, "paused", short);
+    load.round(0, || ());
+    load.failed.clear();
+    load.round(5, || server.pause());
+    assert!(!load.failed.is_empty());
+    assert!(load.failed.iter().all(|fault| *fault == Fault::TimedOut), "{:?}", load.failed);
+    // What hangs in its sockets is carried out now, at the same time as what is stored anew.
+    server.go_on();
+    for _ in 0..4 {
+        load.failed.clear();
+        load.round(0, || ());
+        let acknowledged = load.check();
+        assert_eq!(acknowledged + load.failed.len(), SLOTS as usize, "each of them is one or the other");
+    }
+    assert!(load.check() > 0);
 }

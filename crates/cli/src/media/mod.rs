@@ -3,6 +3,7 @@
 mod args;
 mod disk;
 mod gpu;
+mod object;
 
 use std::sync::Arc;
 
@@ -80,6 +81,10 @@ pub(crate) fn open_silently(args: &MediaArgs, sizes: Sizes) -> Result<Media> {
     let arena =
         Arena::with(sizes.arena, sizes.block_bytes, residence).map_err(|error| anyhow!("error: {error}"))?;
     let arena = Arc::new(arena);
-    let below = [Some(gpu::open(args, &arena, sizes.g1)?), disk::open(args, &arena, sizes.g3)?, None];
+    let below = [
+        Some(gpu::open(args, &arena, sizes.g1)?),
+        disk::open(args, &arena, sizes.g3)?,
+        object::open(args, &arena, sizes.g4)?,
+    ];
     Ok(Media { arena, below })
 }

@@ -74,7 +74,7 @@ impl Patience {
                 return Err(failure.fault);
             }
             tokio::time::sleep(wait).await;
-            pause = (pause * 2).min(self.pause_max);
+            pause = pause.saturating_mul(2).min(self.pause_max);
         }
         Err(Fault::TimedOut)
     }
@@ -84,7 +84,7 @@ impl Patience {
 fn jittered(pause: Duration, seed: u64) -> Duration {
     let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
     let half = pause / 2;
-    half + half * mixed as u32 / 1_024
+    half + half.saturating_mul(mixed as u32) / 1_024
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -37,6 +37,8 @@ struct Shared {
     server: u16,
     /// By method: what is to be done, how often, and how often it was.
     harm: Mutex<BTreeMap<String, (Harm, u32, u32)>>,
+    /// Some harm was done.
+    news: Condvar,
 }
 
 impl Proxy {
@@ -44,7 +46,7 @@ impl Proxy {
     pub(crate) fn before(server: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("it is bound").port();
-        let shared = Arc::new(Shared { server, harm: Mutex::default() });
+        let shared = Arc::new(Shared { server, harm: Mutex::default(), news: Condvar::new() });
         let own = Arc::clone(&shared);
         let listens = std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -64,6 +66,16 @@ impl Proxy {
     /// From now on this is done to the next so many requests of a method.
     pub(crate) fn does(&self, method: &str, harm: Harm, times: u32) {
         self.shared.harm.lock().expect("no panics").insert(method.to_owned(), (harm, times, 0));
+    }
+
+    /// Waits until it was done once.
+    pub(crate) fn wait(&self, method: &str) {
+        let harm = self.shared.harm.lock().expect("no panics");
+        let none =
+            |harm: &mut BTreeMap<String, (Harm, u32, u32)>| harm.get(method).is_none_or(|it| it.2 == 0);
+        let long = Duration::from_secs(60);
+        let waited = self.shared.news.wait_timeout_while(harm, long, none).expect("no panics");
+        assert!(!waited.1.timed_out(), "nobody asks with {method}");
     }
 
     /// How often it was done since.
@@ -120,6 +132,7 @@ impl Shared {
         let (harm, times, done) = harm.get_mut(method)?;
         let hit = *done < *times;
         *done += u32::from(hit);
+        self.news.notify_all();
         hit.then_some(*harm)
     }
 
