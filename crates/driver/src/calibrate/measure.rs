@@ -12,6 +12,9 @@ use super::rig::{Rig, Trouble, Watch, wanted};
 /// Repeats of a point: at least, and at most.
 const REPEATS: (usize, usize) = (3, 41);
 
+/// What a point may always take.
+const ALWAYS: Duration = Duration::from_millis(40);
+
 /// The lanes of a link, down and up, in the order of the media.
 pub(super) const LINKS: [[Lane; 2]; 3] =
     [[Lane::G1ToG2, Lane::G2ToG1], [Lane::G2ToG3, Lane::G3ToG2], [Lane::G2ToG4, Lane::G4ToG2]];
@@ -54,10 +57,10 @@ pub(super) fn measure(
         Kind::Store => Way::Store,
         Kind::Load => Way::Load,
     };
-    let begun = Instant::now();
-    let warm_up = round(rig, nth, way, shape, watch)?;
-    if begun + warm_up.took * (REPEATS.0 as u32 + 1) > until + warm_up.took {
-        return Err(Trouble::Room(format!("takes {:.2} s: no time for repeats", warm_up.took.as_secs_f64())));
+    let time = until.saturating_duration_since(Instant::now()).max(ALWAYS);
+    let warm_up = round(rig, nth, way, shape, watch)?.took;
+    if warm_up * (REPEATS.0 as u32 + 1) > time {
+        return Err(Trouble::Room(format!("takes {:.2} s: no time for repeats", warm_up.as_secs_f64())));
     }
     let mut times = Vec::new();
     while times.len() < REPEATS.0 || times.len() < REPEATS.1 && Instant::now() < until {
