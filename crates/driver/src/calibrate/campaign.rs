@@ -9,7 +9,7 @@ use tierscope_tiers::{Arena, Capability, Kind as MediumKind, Medium};
 use super::error::CalibrateError;
 use super::fit::LinkFit;
 use super::held_out::{self, Prediction};
-use super::measure::{LINKS, measure};
+use super::measure::{LINKS, Time, measure};
 use super::mixed;
 use super::plan::{Kind, Plan, Shape};
 use super::point::{Calibration, Missed, Repeated, Sample, Subject, quantile};
@@ -23,8 +23,11 @@ const TIERS: [Tier; 3] = [Tier::G1, Tier::G3, Tier::G4];
 /// Of the whole time, what has passed when all is measured that is fitted, and what is held out.
 const FITTED: f64 = 0.72;
 const HELD_OUT: f64 = 0.92;
-/// A shape may take this part of the whole time, even where that is more than its share.
-const SHAPES_MAX: u32 = 200;
+/// The first shapes of a size are measured whatever the time is, up to those both ways: without them there is no fit.
+const ESSENTIAL: usize = 7;
+/// The part of the whole time that one of them may take, and another shape, even where that is more than its share.
+const NEEDED_PARTS: u32 = 8;
+const SHAPE_PARTS: u32 = 200;
 /// Sizes that are measured whatever it takes.
 const SIZES_MIN: usize = 2;
 /// Of a medium's time at a size, what may go into preparing its slots.
@@ -231,16 +234,17 @@ impl Campaign<'_> {
             return Ok(());
         }
         for (done, &shape) in shapes.iter().enumerate() {
-            // Shapes that take long have used up the time of those behind them; the first is measured each way all the same.
-            if done > 1 && Instant::now() >= until {
+            // Shapes that take long have used up the time of those behind them.
+            let needed = done < ESSENTIAL;
+            if !needed && Instant::now() >= until {
                 let why = format!("no time left for {} of {} shapes", shapes.len() - done, shapes.len());
                 self.miss(tier, Some(block_bytes), &why);
                 break;
             }
             let what = format!("{tier}, {}", words(shape));
-            let until_shape =
-                share(until, shapes.len() - done).max(Instant::now() + self.plan.time / SHAPES_MAX);
-            match measure(rig, nth, shape, until_shape, &mut self.noticed, self.watch) {
+            let part = if needed { NEEDED_PARTS } else { SHAPE_PARTS };
+            let time = Time { until: share(until, shapes.len() - done), at_least: self.plan.time / part };
+            match measure(rig, nth, shape, time, &mut self.noticed, self.watch) {
                 Ok(found) => samples.extend(found),
                 Err(trouble) => {
                     let usable = matches!(trouble, Trouble::Room(_));

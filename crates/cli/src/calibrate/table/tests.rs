@@ -101,7 +101,8 @@ fn all_of_it() {
         not measured
           g2_g4, g4_g2: nothing was given for g4
           g3, 1 batches of 64, blocks of 8 MiB: needs 64 slots; 16 could be prepared
-    "#]].assert_eq(&render(&made_up()));
+    "#]]
+    .assert_eq(&render(&made_up()));
 }
 
 #[test]
