@@ -7,16 +7,22 @@ use tierscope_driver::calibrate::{Opened, Sizes};
 
 use crate::media::{self, MediaArgs};
 
+/// Of a size of block, what is set aside on the disk: past the page cache more would tell nothing else.
+const DISK_BYTES: u64 = 128 << 20;
+/// But so many slots.
+const SLOTS_MIN: u64 = 32;
+
 /// Opens media of one size after the other.
 pub(super) struct Bench<'a> {
     args: &'a MediaArgs,
-    /// Where the blocks of G3 lie now. Going, it takes them along.
-    folder: Option<TempDir>,
+    /// Where the blocks of G3 lie, the last one now. Going, they take them along; not before the end, since a disk that
+    /// frees blocks is busy.
+    folders: Vec<TempDir>,
 }
 
 impl<'a> Bench<'a> {
     pub(super) fn new(args: &'a MediaArgs) -> Self {
-        Self { args, folder: None }
+        Self { args, folders: Vec::new() }
     }
 
     /// The folder in which that of the blocks is made.
@@ -27,21 +33,21 @@ impl<'a> Bench<'a> {
 
     /// Empty media of a size; the former ones are closed.
     pub(super) fn open(&mut self, Sizes { block_bytes, slots }: Sizes) -> Result<Opened, String> {
-        // First away with the old: both at once might be more than the disk has room for.
-        self.folder = None;
-        self.folder = match self.args.g3.as_deref() {
+        let folder = match self.args.g3.as_deref() {
             Some(folder) => Some(inside(folder)?),
             // Nobody asked for this one: where it cannot be had, G3 is not measured.
             None => inside(Path::new(".")).ok(),
         };
-        let g3 = self.folder.as_ref().map(|folder| folder.path().to_owned());
+        let g3 = folder.as_ref().map(|folder| folder.path().to_owned());
+        self.folders.extend(folder);
+        let on_disk = (DISK_BYTES / block_bytes.max(1)).max(SLOTS_MIN).min(slots.into()) as u32;
         let args = MediaArgs { g3, ..self.args.clone() };
         let words = |error: anyhow::Error| {
             let text = format!("{error:#}");
             text.strip_prefix("error: ").unwrap_or(&text).to_owned()
         };
         let sizes = media::Sizes::new(&args, block_bytes, [slots, slots]).map_err(words)?;
-        let sizes = media::Sizes { g3: Some(slots), g4: Some(slots), ..sizes };
+        let sizes = media::Sizes { g3: Some(on_disk), g4: Some(slots), ..sizes };
         let media = media::open_silently(&args, sizes).map_err(words)?;
         Ok(Opened { arena: media.arena, media: media.below })
     }

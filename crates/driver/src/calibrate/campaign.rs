@@ -1,7 +1,7 @@
 //! From the plan to what came of it: every size with its media, the fit, what was held out, a few points again.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tierscope_engine::Tier;
 use tierscope_tiers::{Arena, Capability, Kind as MediumKind, Medium};
@@ -9,7 +9,7 @@ use tierscope_tiers::{Arena, Capability, Kind as MediumKind, Medium};
 use super::error::CalibrateError;
 use super::fit::LinkFit;
 use super::held_out::{self, Prediction};
-use super::measure::{LINKS, measure};
+use super::measure::{LINKS, Time, measure};
 use super::mixed;
 use super::plan::{Kind, Plan, Shape};
 use super::point::{Calibration, Missed, Repeated, Sample, Subject, quantile};
@@ -23,12 +23,19 @@ const TIERS: [Tier; 3] = [Tier::G1, Tier::G3, Tier::G4];
 /// Of the whole time, what has passed when all is measured that is fitted, and what is held out.
 const FITTED: f64 = 0.72;
 const HELD_OUT: f64 = 0.92;
+/// The first shapes of a size are measured whatever the time is, up to those both ways: without them there is no fit.
+const ESSENTIAL: usize = 7;
+/// The part of the whole time that one of them may take, and another shape, even where that is more than its share.
+const NEEDED_PARTS: u32 = 8;
+const SHAPE_PARTS: u32 = 200;
+/// Sizes that are measured whatever it takes.
+const SIZES_MIN: usize = 2;
 /// Of a medium's time at a size, what may go into preparing its slots.
 const PREPARING: f64 = 0.3;
 /// Of the time for what is held out, what the mixed load has.
 const MIXED: f64 = 0.5;
 /// Batches of sizes that are held out: no shape that is fitted.
-const HELD_OUT_SHAPES: [(u32, u32); 3] = [(1, 1), (12, 1), (6, 2)];
+const HELD_OUT_SHAPES: [(u32, u32); 3] = [(12, 1), (3, 1), (6, 2)];
 
 /// What is to be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +74,16 @@ pub fn calibrate(
     watch: &mut dyn FnMut(&str) -> bool,
 ) -> Result<Calibration, CalibrateError> {
     let begun = Instant::now();
-    let mut campaign =
-        Campaign { plan, options, open, watch, begun, noticed: Vec::new(), found: Calibration::default() };
+    let mut campaign = Campaign {
+        plan,
+        options,
+        open,
+        watch,
+        begun,
+        noticed: Vec::new(),
+        openings: Vec::new(),
+        found: Calibration::default(),
+    };
     campaign.found.working_set_bytes = plan.working_set_bytes;
     campaign.measure_all()?;
     campaign.fit()?;
@@ -88,6 +103,8 @@ struct Campaign<'a> {
     watch: &'a mut dyn FnMut(&str) -> bool,
     begun: Instant,
     noticed: Vec<f64>,
+    /// How long it took to open media.
+    openings: Vec<Duration>,
     found: Calibration,
 }
 
@@ -110,12 +127,34 @@ impl Campaign<'_> {
         until.max(Instant::now() + self.plan.time.mul_f64(AT_LEAST))
     }
 
+    /// How many of so many sizes there is time for, if opening their media is to take less than half of it.
+    fn affordable(&self, left: usize) -> usize {
+        let opening = self.openings.iter().sum::<Duration>() / self.openings.len().max(1) as u32;
+        let remaining = self.at(FITTED).saturating_duration_since(Instant::now());
+        let each = opening.mul_f64(2.0).max(Duration::from_millis(1));
+        left.min((remaining.as_secs_f64() / each.as_secs_f64()) as usize)
+    }
+
+    fn slow_to_open(&self) -> String {
+        let opening =
+            self.openings.iter().sum::<Duration>().as_secs_f64() / self.openings.len().max(1) as f64;
+        format!("no time: opening media takes {opening:.1} s")
+    }
+
     fn measure_all(&mut self) -> Result<(), CalibrateError> {
         let sizes = &self.plan.sizes;
         for (nth, &block_bytes) in sizes.iter().enumerate() {
-            let until = share(self.at(FITTED), sizes.len() - nth);
+            let left = sizes.len() - nth;
+            let affordable = self.affordable(left);
+            if affordable == 0 && nth >= SIZES_MIN {
+                self.miss("all lanes", Some(block_bytes), &self.slow_to_open());
+                continue;
+            }
+            let until = share(self.at(FITTED), affordable.max(1));
+            let planned = until.saturating_duration_since(Instant::now());
             let mut rig = self.rig(block_bytes)?;
-            let until = self.at_least(until);
+            // Whose media open slowly is measured for a while all the same; later sizes are fewer then.
+            let until = self.at_least(until.max(Instant::now() + planned / 2));
             let samples = self.measure_size(&mut rig, &self.plan.shapes, until)?;
             self.found.samples.extend(samples);
         }
@@ -128,6 +167,7 @@ impl Campaign<'_> {
     /// Opens the media of a size.
     fn rig(&mut self, block_bytes: u64) -> Result<Rig, CalibrateError> {
         self.go_on(&format!("blocks of {} KiB: opening", block_bytes / 1024))?;
+        let begun = Instant::now();
         let slots = 2 * self.plan.blocks(block_bytes);
         let opened = (self.open)(Sizes { block_bytes, slots });
         let Opened { arena, media } = opened.map_err(|why| CalibrateError::Open { block_bytes, why })?;
@@ -137,8 +177,9 @@ impl Campaign<'_> {
                 measurable.map_err(|why| CalibrateError::Unmeasurable { tier: tier.name(), why })?;
             }
         }
+        self.openings.push(begun.elapsed());
         self.describe(&arena, &media);
-        Rig::new(arena, media, self.options.seed, self.watch)
+        Ok(Rig::new(arena, media, self.options.seed))
     }
 
     fn describe(&mut self, arena: &Arena, media: &[Option<Box<dyn Medium>>; 3]) {
@@ -193,14 +234,17 @@ impl Campaign<'_> {
             return Ok(());
         }
         for (done, &shape) in shapes.iter().enumerate() {
-            let what = format!("{tier}, {}", words(shape));
-            let until_shape = share(until, shapes.len() - done);
-            // A shape that takes long has used up the time of those behind it.
-            if done > 0 && Instant::now() >= until {
-                self.miss(&what, Some(block_bytes), "no time left");
-                continue;
+            // Shapes that take long have used up the time of those behind them.
+            let needed = done < ESSENTIAL;
+            if !needed && Instant::now() >= until {
+                let why = format!("no time left for {} of {} shapes", shapes.len() - done, shapes.len());
+                self.miss(tier, Some(block_bytes), &why);
+                break;
             }
-            match measure(rig, nth, shape, until_shape, &mut self.noticed, self.watch) {
+            let what = format!("{tier}, {}", words(shape));
+            let part = if needed { NEEDED_PARTS } else { SHAPE_PARTS };
+            let time = Time { until: share(until, shapes.len() - done), at_least: self.plan.time / part };
+            match measure(rig, nth, shape, time, &mut self.noticed, self.watch) {
                 Ok(found) => samples.extend(found),
                 Err(trouble) => {
                     let usable = matches!(trouble, Trouble::Room(_));
@@ -289,9 +333,9 @@ impl Campaign<'_> {
         }
     }
 
-    /// A middle size again, when everything else is done.
+    /// The first size again, when everything else is done.
     fn repeat(&mut self) -> Result<(), CalibrateError> {
-        let Some(&block_bytes) = self.plan.sizes.get(self.plan.sizes.len() / 2) else { return Ok(()) };
+        let Some(&block_bytes) = self.plan.sizes.first() else { return Ok(()) };
         let before: Vec<Sample> =
             self.found.samples.iter().filter(|it| it.point.block_bytes == block_bytes).copied().collect();
         let alone =
@@ -324,8 +368,9 @@ impl Campaign<'_> {
 fn words(shape: Shape) -> String {
     let Shape { kind, blocks, in_flight } = shape;
     match kind {
-        Kind::Both => format!("batches of {blocks} both ways"),
-        _ => format!("{in_flight} batches of {blocks}"),
+        Kind::Store => format!("{in_flight} x {blocks} blocks stored"),
+        Kind::Load => format!("{in_flight} x {blocks} blocks loaded"),
+        Kind::Both => format!("{blocks} blocks both ways"),
     }
 }
 

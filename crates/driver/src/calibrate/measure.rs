@@ -12,6 +12,15 @@ use super::rig::{Rig, Trouble, Watch, wanted};
 /// Repeats of a point: at least, and at most.
 const REPEATS: (usize, usize) = (3, 41);
 
+/// How long a point may take.
+#[derive(Clone, Copy)]
+pub(super) struct Time {
+    /// Repeats beyond the fewest end here.
+    pub(super) until: Instant,
+    /// The fewest may take so long, whatever the time is.
+    pub(super) at_least: Duration,
+}
+
 /// The lanes of a link, down and up, in the order of the media.
 pub(super) const LINKS: [[Lane; 2]; 3] =
     [[Lane::G1ToG2, Lane::G2ToG1], [Lane::G2ToG3, Lane::G3ToG2], [Lane::G2ToG4, Lane::G4ToG2]];
@@ -28,7 +37,7 @@ pub(super) fn measure(
     rig: &mut Rig,
     nth: usize,
     shape: Shape,
-    until: Instant,
+    time: Time,
     noticed: &mut Vec<f64>,
     watch: Watch<'_>,
 ) -> Result<Vec<Sample>, Trouble> {
@@ -47,17 +56,18 @@ pub(super) fn measure(
     };
     let way = match shape.kind {
         Kind::Both => {
-            let times = both(rig, nth, shape.blocks, until, watch)?;
+            let times = both(rig, nth, shape.blocks, time.until, watch)?;
             let samples = [Way::Store, Way::Load].into_iter().zip(times);
             return Ok(samples.filter_map(|(way, times)| Sample::of(point(way, true), times)).collect());
         }
         Kind::Store => Way::Store,
         Kind::Load => Way::Load,
     };
-    let begun = Instant::now();
-    let warm_up = round(rig, nth, way, shape, watch)?;
-    if begun + warm_up.took * (REPEATS.0 as u32 + 1) > until + warm_up.took {
-        return Err(Trouble::Room(format!("takes {:.2} s: no time for repeats", warm_up.took.as_secs_f64())));
+    let Time { until, at_least } = time;
+    let time = until.saturating_duration_since(Instant::now()).max(at_least);
+    let warm_up = round(rig, nth, way, shape, watch)?.took;
+    if warm_up * (REPEATS.0 as u32 + 1) > time {
+        return Err(Trouble::Room(format!("takes {:.2} s: no time for repeats", warm_up.as_secs_f64())));
     }
     let mut times = Vec::new();
     while times.len() < REPEATS.0 || times.len() < REPEATS.1 && Instant::now() < until {

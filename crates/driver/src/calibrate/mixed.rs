@@ -17,8 +17,9 @@ use crate::bell::Doorbell;
 const IN_FLIGHT_MAX: usize = 4;
 /// Blocks of a batch.
 const BLOCKS_MAX: u32 = 16;
-/// Gaps are drawn so that a lane would be busy for that share of the time if it were alone.
-const BUSY: f64 = 0.5;
+/// Gaps are drawn so that a lane would be busy for that share of the time if it were alone. With both directions of a coupled
+/// link at work that is up to twice as much; near all of it, times are those of queues and of nothing else.
+const BUSY: f64 = 0.25;
 /// Between two looks at whether somebody still wants it.
 const LOOK: Duration = Duration::from_millis(100);
 

@@ -1,5 +1,6 @@
 //! What is to be measured, in so much time and memory.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 /// Which way batches go.
@@ -27,7 +28,7 @@ pub struct Shape {
 /// What is to be measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Bytes of a block, of each size that is fitted.
+    /// Bytes of a block, of each size that is fitted; the first ones matter most.
     pub sizes: Vec<u64>,
     /// Of those that are measured and not fitted; the mixed load has the first.
     pub held_out: Vec<u64>,
@@ -72,7 +73,7 @@ impl Plan {
         };
         let possible: Vec<u64> = asked.iter().copied().filter(fits).collect();
         let most = ((seconds as f64 * 0.7 / SIZE_SECONDS) as usize).max(2);
-        let sizes = thinned(&possible, most);
+        let sizes = spread(thinned(&possible, most));
         let left_out = asked.into_iter().filter(|size| !sizes.contains(size)).collect();
         let short = seconds < SHORT_SECONDS;
         let mut held_out: Vec<u64> = held_out.into_iter().filter(fits).collect();
@@ -94,6 +95,20 @@ fn thinned(sizes: &[u64], most: usize) -> Vec<u64> {
         return sizes.to_vec();
     }
     (0..most).map(|nth| sizes[nth * (sizes.len() - 1) / (most - 1).max(1)]).collect()
+}
+
+/// The middle first, then the middles of what is left on both sides, and so on: however few are taken, they are spread.
+fn spread(sizes: Vec<u64>) -> Vec<u64> {
+    let mut parts = VecDeque::from([sizes.as_slice()]);
+    let mut order = Vec::with_capacity(sizes.len());
+    while let Some(part) = parts.pop_front() {
+        let middle = part.len() / 2;
+        if let Some((size, above)) = part[middle..].split_first() {
+            order.push(*size);
+            parts.extend([above, &part[..middle]]);
+        }
+    }
+    order
 }
 
 fn both_ways(blocks: u32, in_flight: u32) -> [Shape; 2] {
@@ -130,8 +145,14 @@ mod tests {
         assert_eq!((long.sizes.len(), long.held_out.len(), long.left_out.len()), (8, 2, 0));
         assert!(long.shapes.len() == 21 && long.blocks(8 * MIB) == 16);
         let short = Plan::new(3, 8 << 30, None);
-        assert_eq!((short.sizes, short.held_out), (vec![4 * KIB, 512 * KIB / 2], vec![512 * KIB]));
+        assert_eq!((short.sizes, short.held_out), (vec![256 * KIB, 4 * KIB], vec![512 * KIB]));
         assert!(short.left_out.contains(&(8 * MIB)) && short.left_out.len() == 6);
+    }
+
+    #[test]
+    fn however_few_sizes_are_taken_they_are_spread() {
+        assert_eq!(spread((0..8).collect()), [4, 6, 2, 7, 5, 3, 1, 0]);
+        assert_eq!(spread(vec![]), [0; 0]);
     }
 
     #[test]
@@ -150,6 +171,6 @@ mod tests {
     #[test]
     fn a_plan_around_a_size_has_its_neighbours() {
         let plan = Plan::new(60, 8 << 30, Some(2 * MIB));
-        assert_eq!((plan.sizes, plan.held_out), (vec![MIB, 2 * MIB, 4 * MIB], vec![2 * MIB]));
+        assert_eq!((plan.sizes, plan.held_out), (vec![2 * MIB, 4 * MIB, MIB], vec![2 * MIB]));
     }
 }

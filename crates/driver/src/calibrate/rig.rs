@@ -51,6 +51,8 @@ impl Trouble {
 pub(super) struct Rig {
     pub(super) arena: Arc<Arena>,
     pub(super) stands: [Option<Stand>; 3],
+    /// Whether a slot of the first half of host memory has its content.
+    filled: Vec<bool>,
     next: u64,
 }
 
@@ -91,7 +93,7 @@ impl Stand {
         let slot = self.order[(gone % u64::from(self.ready.max(1))) as usize];
         let (there, here) = match way {
             Way::Store => (slot + self.half(), slot),
-            Way::Load => (slot, self.landing[(gone % self.landing.len().max(1) as u64) as usize]),
+            Way::Load => (slot, self.landing[(gone % u64::from(self.room(Way::Load).max(1))) as usize]),
         };
         Move { key: key_of(slot), there: Slot(there), here: Slot(here) }
     }
@@ -111,42 +113,39 @@ impl Stand {
 }
 
 impl Rig {
-    /// Host memory with content, and media that are empty yet; of host memory and of each medium half of the slots for
-    /// each direction.
-    ///
-    /// # Errors
-    ///
-    /// When nobody wants it any more.
-    pub(super) fn new(
-        arena: Arc<Arena>,
-        media: [Option<Box<dyn Medium>>; 3],
-        seed: u64,
-        watch: Watch<'_>,
-    ) -> Result<Self, CalibrateError> {
+    /// Host memory and media with nothing in them yet; of each, half of the slots for each direction.
+    pub(super) fn new(arena: Arc<Arena>, media: [Option<Box<dyn Medium>>; 3], seed: u64) -> Self {
         let half = arena.slots() / 2;
-        for slot in 0..half {
-            if !watch("") {
-                return Err(CalibrateError::Stopped);
-            }
-            if let Some(mut block) = arena.write(Slot(slot)) {
-                content::fill(key_of(slot), &mut block);
-            }
-            // A page that was never touched is not there yet.
-            if let Some(mut block) = arena.write(Slot(slot + half)) {
-                block.fill(0xff);
-            }
-        }
         let order = shuffled(half, seed);
         let stand = |medium: Box<dyn Medium>| {
             let own = half.min(medium.capability().slots / 2);
+            let order: Vec<u32> = order.iter().copied().filter(|&slot| slot < own).collect();
             let landing = order.iter().map(|&slot| slot + half).collect();
-            let order = order.iter().copied().filter(|&slot| slot < own).collect();
             Stand { medium, order, landing, ready: 0, gone: [0; 2] }
         };
-        Ok(Self { arena, stands: media.map(|medium| medium.map(stand)), next: 0 })
+        Self {
+            stands: media.map(|medium| medium.map(stand)),
+            filled: vec![false; half as usize],
+            arena,
+            next: 0,
+        }
     }
 
-    /// Stores to as many slots of both halves as there is time for.
+    /// A slot of host memory has its content, and its other half is there: a page that was never touched is not.
+    fn fill(&mut self, slot: u32) {
+        let half = self.filled.len() as u32;
+        if std::mem::replace(&mut self.filled[slot as usize], true) {
+            return;
+        }
+        if let Some(mut block) = self.arena.write(Slot(slot)) {
+            content::fill(key_of(slot), &mut block);
+        }
+        if let Some(mut block) = self.arena.write(Slot(slot + half)) {
+            block.fill(0xff);
+        }
+    }
+
+    /// Fills host memory and stores to both halves of a medium, as much as there is time for.
     pub(super) fn prepare(&mut self, nth: usize, until: Instant, watch: Watch<'_>) -> Result<(), Trouble> {
         loop {
             let Some(stand) = &mut self.stands[nth] else { return Ok(()) };
@@ -158,6 +157,7 @@ impl Rig {
                 return Ok(());
             }
             let slots: Vec<u32> = stand.order[first as usize..last as usize].to_vec();
+            slots.iter().for_each(|&slot| self.fill(slot));
             let batches = [0, half].map(|offset| {
                 let to =
                     |&slot: &u32| Move { key: key_of(slot), there: Slot(slot + offset), here: Slot(slot) };
@@ -177,6 +177,8 @@ impl Rig {
     pub(super) fn share_out(&mut self) {
         let count = self.stands.iter().flatten().count() as u32;
         for (nth, stand) in (0..).zip(self.stands.iter_mut().flatten()) {
+            // Only those that were touched.
+            stand.landing.truncate(stand.ready as usize);
             stand.landing.retain(|slot| slot % count == nth);
         }
     }
