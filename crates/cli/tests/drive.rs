@@ -9,14 +9,9 @@ use std::time::{Duration, Instant};
 use place::{Answer, Place};
 use serde_json::Value;
 
-const QUICKSTART: &str = include_str!("../../../tests/scenarios/drive/quickstart.toml");
+const QUICKSTART: &str = include_str!("drive/three_tiers.toml");
 /// Fewer requests, so that the wall clock does not take long.
-const SHORT: [&str; 4] = ["--set", "workload.requests=30", "--set", "workload.rate_per_s=60"];
-
-fn json(place: &Place, name: &str) -> Value {
-    let text = std::fs::read_to_string(place.path(name)).expect("the report");
-    serde_json::from_str(&text).expect("JSON")
-}
+const SHORT: [&str; 4] = ["--set", "workload.requests=30", "--set", "workload.think_time_ms=5"];
 
 fn with<'a>(args: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     args.iter().chain(more).copied().collect()
@@ -26,15 +21,15 @@ fn with<'a>(args: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
 fn in_lock_step_a_driven_run_is_the_simulated_one_with_real_blocks() {
     let place = Place::with(&[("quickstart.toml", QUICKSTART)]);
     place.run(&["run", "quickstart.toml", "--json", "plain.json"], 0);
-    let plain = json(&place, "plain.json");
+    let (plain, _) = place.report("plain.json");
     // The second run finds the folder as the first one left it.
     for _life in 0..2 {
         let args =
             ["drive", "quickstart.toml", "--g3", "blocks", "--block-bytes", "4096", "--json", "driven.json"];
         let driven = place.run(&args, 0).out;
         assert!(driven.contains("verified where they arrived") && driven.contains("g3_g2"), "{driven}");
-        let mut report = json(&place, "driven.json");
-        let real = report.as_object_mut().and_then(|report| report.remove("driven")).expect("the real side");
+        let (report, real) = place.report("driven.json");
+        let real = real.expect("the real side");
         assert_eq!(report, plain, "the same report, digest and counts included");
         for (lane, told) in report["lanes"].as_object().expect("lanes") {
             assert_eq!(real["lanes"][lane]["blocks"], told["blocks"], "{lane}");
@@ -50,13 +45,13 @@ fn on_the_clock_the_recording_is_the_run_and_diff_says_where_it_parts_from_its_s
         let args = ["drive", "quickstart.toml", "--g3", "blocks", "--block-bytes", "4096", "--clock", clock];
         let outputs =
             ["--record", "run.jsonl", "--json", "driven.json", "--events", "facts.jsonl", "--quiet"];
-        place.run(&with(&with(&args, &SHORT), &outputs), 1);
-        let report = json(&place, "driven.json");
+        place.run(&with(&with(&args, &SHORT), &outputs), 0);
+        let (report, real) = place.report("driven.json");
         assert_eq!(report["requests"]["completed"], 30, "{clock}");
-        assert_eq!(report["driven"]["clock"], clock);
+        assert_eq!(real.expect("the real side")["clock"], clock);
         // Told again: the same digest and the same facts, in another process and without any tier.
-        place.run(&["run", "run.jsonl", "--json", "again.json", "--events", "again.jsonl", "--quiet"], 1);
-        assert_eq!(json(&place, "again.json")["digest"], report["digest"], "{clock}");
+        place.run(&["run", "run.jsonl", "--json", "again.json", "--events", "again.jsonl", "--quiet"], 0);
+        assert_eq!(place.report("again.json").0["digest"], report["digest"], "{clock}");
         let read = |name: &str| std::fs::read(place.path(name)).expect("facts");
         assert!(read("facts.jsonl") == read("again.jsonl"), "{clock}: other facts");
         place.run(&["diff", "run.jsonl", "facts.jsonl"], 0);
@@ -67,14 +62,14 @@ fn on_the_clock_the_recording_is_the_run_and_diff_says_where_it_parts_from_its_s
 
 /// The changes of [`SHORT`] for the simulated side.
 fn with_b() -> [&'static str; 4] {
-    ["--set-b", "workload.requests=30", "--set-b", "workload.rate_per_s=60"]
+    ["--set-b", "workload.requests=30", "--set-b", "workload.think_time_ms=5"]
 }
 
 #[test]
 fn what_happened_cannot_be_changed_and_what_is_cut_is_no_recording() {
     let place = Place::with(&[("quickstart.toml", QUICKSTART)]);
     let args = ["drive", "quickstart.toml", "--g3", "blocks", "--block-bytes", "4096", "--clock", "skip"];
-    place.run(&with(&with(&args, &SHORT), &["--record", "run.jsonl", "--quiet"]), 1);
+    place.run(&with(&with(&args, &SHORT), &["--record", "run.jsonl", "--quiet"]), 0);
     let answer = place.run(&["run", "run.jsonl", "--seed", "3"], 2);
     assert!(
         answer.err.contains("what happened cannot be changed") && answer.err.contains("mend"),
@@ -120,9 +115,9 @@ fn an_interrupted_run_stops_reports_and_leaves_a_recording_of_what_was() {
     }
     let answer = Answer::of(output, 2);
     assert!(answer.err.contains("nothing is held"), "{}", answer.err);
-    let report = json(&place, "driven.json");
+    let (report, _) = place.report("driven.json");
     assert_eq!(report["outcome"], "cancelled");
-    let again = place.run(&["run", "run.jsonl", "--digest"], 1).out;
+    let again = place.run(&["run", "run.jsonl", "--digest"], 0).out;
     assert_eq!(Value::from(again.trim()), report["digest"]);
 }
 

@@ -61,7 +61,8 @@ impl Medium for Actor {
 
 fn actor(arena: &Arc<Arena>, kind: Kind, name: &str, fails_above: Option<(usize, Fault)>) -> Box<dyn Medium> {
     let inside = HostMedium::of_memory(Arc::clone(arena), arena.slots(), 2).expect("some memory");
-    let capability = Capability { kind, name: name.to_owned(), ..inside.capability().clone() };
+    let stand_in = matches!(kind, Kind::Wgpu | Kind::Cuda);
+    let capability = Capability { kind, name: name.to_owned(), stand_in, ..inside.capability().clone() };
     Box::new(Actor { inside, capability, fails_above, fails: Vec::new() })
 }
 

@@ -9,7 +9,7 @@ use crate::{browser, page, tidy, tools};
 const FEATURES: [&str; 2] = ["--features", "tierscope/wgpu"];
 
 /// What tests may not skip in CI.
-const REQUIRED: &str = "wgpu";
+const REQUIRED: &str = "wgpu,cuda-stand-in,s3";
 
 /// Every test, or one part of them.
 pub(crate) fn test(part: Option<&str>) -> Result {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// The folder.
@@ -36,6 +37,14 @@ impl Place {
     /// A path in it.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder().join(name)
+    }
+
+    /// A report in it: what a run came to, and what a driven one says of its real side.
+    pub(crate) fn report(&self, name: &str) -> (Value, Option<Value>) {
+        let text = std::fs::read_to_string(self.path(name)).expect("the report");
+        let mut report: Value = serde_json::from_str(&text).expect("JSON");
+        let driven = report.as_object_mut().and_then(|report| report.remove("driven"));
+        (report, driven)
     }
 
     /// The command, to be run in it.
