@@ -39,6 +39,7 @@ impl Place {
         self.folder().join(name)
     }
 
+    #[allow(dead_code, reason = "only driven runs have a real side")]
     /// A report in it: what a run came to, and what a driven one says of its real side.
     pub(crate) fn report(&self, name: &str) -> (Value, Option<Value>) {
         let text = std::fs::read_to_string(self.path(name)).expect("the report");

@@ -111,7 +111,7 @@ const WORDS_MAX: usize = 16 << 10;
 async fn words_of(response: HttpResponse) -> String {
     let length =
         response.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());
-    if !length.is_some_and(|length: usize| length <= WORDS_MAX) {
+    if length.is_none_or(|length: usize| length > WORDS_MAX) {
         return String::new();
     }
     let bytes = response.into_body().bytes().await;
