@@ -12,7 +12,7 @@ pub(crate) struct MediaArgs {
     /// wgpu:NAME (by Vulkan; a part of its name, or its number); auto is a GPU where one is found, else host
     #[arg(long, value_name = "WHICH", default_value = "auto")]
     pub(crate) g1: G1Choice,
-    /// The folder that is G3; what an earlier run left there is taken over
+    /// The folder that is G3; what an earlier run left there gives way
     #[arg(long, value_name = "DIR")]
     pub(crate) g3: Option<PathBuf>,
     /// The object store that is G4: s3://bucket/prefix (endpoint and keys from AWS_*), file:///folder, memory:///
