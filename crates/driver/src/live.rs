@@ -68,20 +68,19 @@ impl Live {
         loop {
             self.listen();
             let left = most.saturating_sub(begun.elapsed());
-            let state = match self.wait_for() {
-                Waiting::Nothing => self.instant(&mut sink)?,
-                _ if left.is_zero() => return Ok(self.run.state()),
-                Waiting::Until(at) => {
-                    self.bell.wait(self.clock.until(at).min(left));
-                    RunState::Running
+            match self.wait_for() {
+                Waiting::Nothing => {
+                    let state = self.instant(&mut sink)?;
+                    if state != RunState::Running {
+                        return Ok(state);
+                    }
                 }
-                Waiting::ForCopies => {
-                    self.bell.wait(left);
-                    RunState::Running
-                }
-            };
-            if state != RunState::Running {
-                return Ok(state);
+                Waiting::Until(at) => self.bell.wait(self.clock.until(at).min(left)),
+                Waiting::ForCopies => self.bell.wait(left),
+            }
+            // Also a driver that is behind, or skips, comes back to whoever might want to stop it.
+            if left.is_zero() {
+                return Ok(RunState::Running);
             }
         }
     }
@@ -160,13 +159,6 @@ impl Live {
     /// The ends of copies as the engine was told them: with the scenario, all that the run depended on.
     pub fn told(&self) -> &[Told] {
         &self.told
-    }
-
-    /// How late the driver is: the clock against the instant that is due.
-    pub fn lag(&self) -> Duration {
-        let due = self.run.simulation().next_time().unwrap_or(SimTime::ZERO);
-        let late = self.clock.now().as_ns().saturating_sub(due.as_ns());
-        if due == SimTime::ZERO { Duration::ZERO } else { Duration::from_nanos(late) }
     }
 }
 
