@@ -89,6 +89,8 @@ fn a_full_disk_is_told_before_anything_runs_and_nothing_is_half_made() {
     let full = open(mount.at()).map(|_| ()).expect_err("a megabyte is too little");
     assert!(matches!(full, DiskError::Io { doing: "set room aside", .. }), "{full}");
     assert!(full.to_string().contains("fewer slots, or a disk with more room"), "{full}");
+    let slab = std::fs::metadata(mount.at().join("blocks"));
+    assert!(slab.is_err(), "what could not be made is not there, and takes no room");
     // With more room it works, whatever was left there.
     let at = mount.at().display().to_string();
     run("mount", &["-o", "remount,size=16777216", &at]).expect("it grows");

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use super::slab::Disk;
@@ -10,19 +10,35 @@ use super::slab::Disk;
 /// Offsets, lengths and buffers of direct I/O are multiples of this.
 pub(super) const DIRECT_ALIGN: usize = 4_096;
 
+/// What file systems count the room of a file in.
+const BLOCKS_BYTES: u64 = 512;
+
 /// A file.
 pub(super) struct DiskFile {
     file: File,
 }
 
 impl DiskFile {
-    /// Opens or makes a file of exactly so many bytes, all of which the file system has set aside.
+    /// Opens or makes a file of exactly so many bytes, all of which the file system has set aside. Where it has not so
+    /// many, the file is as long as it was.
     pub(super) fn open(path: &Path, bytes: u64) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        if file.metadata()?.len() != bytes {
+        let before = file.metadata()?;
+        let more = bytes.saturating_sub(before.blocks().saturating_mul(BLOCKS_BYTES));
+        // Asked first: who reserves until nothing is left takes it from everybody for a while.
+        if more > free_bytes(&file) {
+            if before.len() == 0 {
+                std::fs::remove_file(path)?;
+            }
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        if before.len() != bytes {
             file.set_len(bytes)?;
         }
-        set_aside(&file, bytes)?;
+        if let Err(error) = set_aside(&file, bytes) {
+            file.set_len(before.len())?;
+            return Err(error);
+        }
         Ok(Self { file })
     }
 
@@ -40,6 +56,11 @@ impl DiskFile {
         let flags = rustix::fs::OFlags::DIRECT.bits() as i32;
         Ok(Self { file: OpenOptions::new().read(true).write(true).custom_flags(flags).open(path)? })
     }
+}
+
+/// What this process may still take of a file system, as far as that says.
+fn free_bytes(file: &File) -> u64 {
+    rustix::fs::fstatvfs(file).map_or(u64::MAX, |found| found.f_bavail.saturating_mul(found.f_frsize))
 }
 
 /// A full disk says so now, not in the middle of a run.
