@@ -154,7 +154,8 @@ fn compare(
     mut plain: impl FnMut() -> Outcome<Duration>,
 ) -> Outcome {
     // The first of each touches what the others find touched.
-    (ours()?, plain()?);
+    ours()?;
+    plain()?;
     let (mut mine, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..plan.rounds {
         if round % 2 == 0 {
