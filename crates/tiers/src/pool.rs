@@ -126,14 +126,18 @@ impl<D: Device> Medium for Pooled<D> {
         let mut state = lock(&self.shared.state);
         if state.closed || batch.moves.is_empty() {
             let results = vec![Err(Fault::Gone); batch.moves.len()];
-            return self.shared.end(&mut state, Ended::at_once(batch.id, results));
+            self.shared.end(&mut state, Ended::at_once(batch.id, results));
+            drop(state);
+            return self.shared.ended.notify_all();
         }
+        let parts = batch.moves.len().div_ceil(self.shared.grain());
         let number = state.next;
         state.next += 1;
         let job = Arc::new(Job::new(number, batch));
         state.open.insert(number, Arc::clone(&job));
         state.queue.push_back(job);
-        self.shared.work.notify_all();
+        drop(state);
+        self.shared.wake(parts);
     }
 
     fn next_ended(&mut self, wait: Duration) -> Option<Ended> {
@@ -180,6 +184,7 @@ impl<D: Device> Medium for Pooled<D> {
                 job.wanted.drop_it();
             }
             self.shared.work.notify_all();
+            self.shared.ended.notify_all();
         }
         for thread in self.threads.drain(..) {
             // Its panics were caught block by block.
@@ -233,8 +238,20 @@ impl<D: Device> Shared<D> {
         }
     }
 
+    fn grain(&self) -> usize {
+        self.device.grain().max(1)
+    }
+
+    /// As many threads as there are parts to take; called without the lock that they need first.
+    fn wake(&self, parts: usize) {
+        if parts >= self.glass.slots() as usize {
+            return self.work.notify_all();
+        }
+        (0..parts).for_each(|_| self.work.notify_one());
+    }
+
     fn next(&self) -> Option<Part> {
-        let grain = self.device.grain().max(1);
+        let grain = self.grain();
         let mut state = lock(&self.state);
         loop {
             if state.closed {
@@ -355,13 +372,17 @@ impl<D: Device> Shared<D> {
             if job.batch.look && !state.closed && inner.results.iter().any(Result::is_ok) {
                 (inner.phase, inner.taken, inner.done) = (Phase::Looks, 0, 0);
                 drop(inner);
+                let parts = job.batch.moves.len().div_ceil(self.grain());
                 // What is begun is finished before anything new.
                 state.queue.push_front(job);
-                return self.work.notify_all();
+                drop(state);
+                return self.wake(parts);
             }
         }
         drop(inner);
         self.end_job(&mut state, &job);
+        drop(state);
+        self.ended.notify_all();
     }
 
     fn end_job(&self, state: &mut State, job: &Arc<Job>) {
@@ -381,9 +402,9 @@ impl<D: Device> Shared<D> {
         self.end(state, ended);
     }
 
+    /// Who waits for `ended` is told by the caller, once the lock is free.
     fn end(&self, state: &mut State, ended: Ended) {
         state.ended.push_back(ended);
-        self.ended.notify_all();
         if let Some(bell) = &state.bell {
             bell();
         }
