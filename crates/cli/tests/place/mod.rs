@@ -43,9 +43,9 @@ impl Place {
     /// A report in it: what a run came to, and what a driven one says of its real side.
     pub(crate) fn report(&self, name: &str) -> (Value, Option<Value>) {
         let text = std::fs::read_to_string(self.path(name)).expect("the report");
-        let mut report: Value = serde_json::from_str(&text).expect("JSON");
-        let driven = report.as_object_mut().and_then(|report| report.remove("driven"));
-        (report, driven)
+        let mut all: Value = serde_json::from_str(&text).expect("JSON");
+        let driven = all.as_object_mut().and_then(|report| report.remove("driven"));
+        (all, driven)
     }
 
     /// The command, to be run in it.
