@@ -84,7 +84,9 @@ fn without_batches(
     } else if let Some(block) = arena.read(Slot(0)) {
         match device.try_batches(&block) {
             Ok(()) => return Ok(None),
-            Err(code) if code.is_lost() || device.is_lost() => return Err(driver.refused("copy a first block", code)),
+            Err(code) if code.is_lost() || device.is_lost() => {
+                return Err(driver.refused("copy a first block", code));
+            }
             Err(code) => driver.name_of(code),
         }
     } else {
