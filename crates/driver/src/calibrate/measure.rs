@@ -12,6 +12,10 @@ use super::rig::{Rig, Trouble, Watch, wanted};
 /// Repeats of a point: at least, and at most.
 const REPEATS: (usize, usize) = (3, 41);
 
+/// Between two rounds. A driven run is idle between copies, and so are the threads that make them: the time until they are
+/// awake is a part of what a batch takes.
+const PAUSE: Duration = Duration::from_millis(2);
+
 /// How long a point may take.
 #[derive(Clone, Copy)]
 pub(super) struct Time {
@@ -72,6 +76,7 @@ pub(super) fn measure(
     let mut times = Vec::new();
     while times.len() < REPEATS.0 || times.len() < REPEATS.1 && Instant::now() < until {
         wanted(watch)?;
+        std::thread::sleep(PAUSE);
         let round = round(rig, nth, way, shape, watch)?;
         times.push(nanoseconds(round.took));
         noticed.push(nanoseconds(round.noticed));
