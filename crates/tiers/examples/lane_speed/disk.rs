@@ -56,17 +56,14 @@ impl Plain {
     }
 
     fn copy(&self, plan: &Plan, arena: &Arena, way: Way) -> Outcome<Duration> {
-        on_threads(plan.threads, |thread| {
-            let numbers = self.scattered.iter().zip(0..).skip(thread).step_by(plan.threads as usize);
-            for (&there, here) in numbers {
-                let at = u64::from(there) * plan.block_bytes as u64;
-                let done = match way {
-                    Way::Store => self.file.write_all_at(&arena.read(Slot(here)).ok_or("in use")?, at),
-                    Way::Load => self.file.read_exact_at(&mut arena.write(Slot(here)).ok_or("in use")?, at),
-                };
-                done.map_err(|error| error.to_string())?;
-            }
-            Ok(())
+        on_threads(plan.threads, self.scattered.len(), |_, number| {
+            let (here, there) = (Slot(number as u32), self.scattered[number]);
+            let at = u64::from(there) * plan.block_bytes as u64;
+            let done = match way {
+                Way::Store => self.file.write_all_at(&arena.read(here).ok_or("in use")?, at),
+                Way::Load => self.file.read_exact_at(&mut arena.write(here).ok_or("in use")?, at),
+            };
+            done.map_err(|error| error.to_string())
         })
     }
 }

@@ -72,17 +72,11 @@ impl Plain {
     }
 
     fn copy(&self, plan: &Plan, arena: &Arena, way: Way) -> Outcome<Duration> {
-        let numbers: Vec<(u32, u32)> =
-            self.scattered.iter().zip(0..).map(|(&there, here)| (there, here)).collect();
-        on_threads(plan.threads, |thread| {
-            let parts = numbers.chunks(self.together).skip(thread);
-            for part in parts.step_by(plan.threads as usize) {
-                match way {
-                    Way::Store => self.store(plan, arena, part)?,
-                    Way::Load => self.load(plan, arena, part, &self.readable[thread])?,
-                }
-            }
-            Ok(())
+        let pairs: Vec<(u32, u32)> = self.scattered.iter().copied().zip(0..).collect();
+        let parts: Vec<&[(u32, u32)]> = pairs.chunks(self.together).collect();
+        on_threads(plan.threads, parts.len(), |thread, part| match way {
+            Way::Store => self.store(plan, arena, parts[part]),
+            Way::Load => self.load(plan, arena, parts[part], &self.readable[thread]),
         })
     }
 

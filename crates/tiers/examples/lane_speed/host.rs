@@ -31,21 +31,18 @@ impl Memory {
         Ok(Self { other, scattered: plan.scattered() })
     }
 
-    /// Each thread copies every so-manyth batch. Slots are borrowed for the time of a copy, since there is no other way to
-    /// them: two atomic additions for each block.
+    /// Slots are borrowed for the time of a copy, since there is no other way to them: two atomic additions for each block.
     fn copy(&self, plan: &Plan, arena: &Arena, way: Way) -> Outcome<std::time::Duration> {
-        on_threads(plan.threads, |thread| {
-            let numbers = self.scattered.iter().zip(0..);
-            let numbers: Vec<(u32, u32)> = numbers.map(|(&there, here)| (there, here)).collect();
-            for part in numbers.chunks(plan.batch).skip(thread).step_by(plan.threads as usize) {
-                for &(there, here) in part {
-                    let (from, into) = match way {
-                        Way::Store => (arena.read(Slot(here)), self.other.write(Slot(there))),
-                        Way::Load => (self.other.read(Slot(there)), arena.write(Slot(here))),
-                    };
-                    let (Some(from), Some(mut into)) = (from, into) else { return Err("in use".to_owned()) };
-                    into.copy_from_slice(&from);
-                }
+        let pairs: Vec<(u32, u32)> = self.scattered.iter().copied().zip(0..).collect();
+        let parts: Vec<&[(u32, u32)]> = pairs.chunks(plan.batch).collect();
+        on_threads(plan.threads, parts.len(), |_, part| {
+            for &(there, here) in parts[part] {
+                let (from, into) = match way {
+                    Way::Store => (arena.read(Slot(here)), self.other.write(Slot(there))),
+                    Way::Load => (self.other.read(Slot(there)), arena.write(Slot(here))),
+                };
+                let (Some(from), Some(mut into)) = (from, into) else { return Err("in use".to_owned()) };
+                into.copy_from_slice(&from);
             }
             Ok(())
         })

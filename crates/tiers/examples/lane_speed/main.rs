@@ -13,6 +13,7 @@ mod host;
 mod pool;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tierscope_tiers::{Arena, Batch, BatchId, Key, Medium, Move, Slot, Way, content};
@@ -174,12 +175,27 @@ fn compare(
     Ok(())
 }
 
-/// Runs a piece of work on each of so many threads, and says how long all of them took.
-fn on_threads(threads: u32, work: impl Fn(usize) -> Outcome + Sync) -> Outcome<Duration> {
+/// Does pieces of work, of which each thread takes the next when it is free, and says how long all of them took. Threads that
+/// were given equal shares would wait for the one that the machine favours least.
+fn on_threads(
+    threads: u32,
+    pieces: usize,
+    work: impl Fn(usize, usize) -> Outcome + Sync,
+) -> Outcome<Duration> {
+    let next = AtomicUsize::new(0);
     let begun = Instant::now();
+    let take = |thread: usize| -> Outcome {
+        loop {
+            let piece = next.fetch_add(1, Ordering::Relaxed);
+            if piece >= pieces {
+                return Ok(());
+            }
+            work(thread, piece)?;
+        }
+    };
     let ended: Vec<Outcome> = std::thread::scope(|scope| {
-        let work = &work;
-        let running: Vec<_> = (0..threads as usize).map(|number| scope.spawn(move || work(number))).collect();
+        let take = &take;
+        let running: Vec<_> = (0..threads as usize).map(|number| scope.spawn(move || take(number))).collect();
         running
             .into_iter()
             .map(|thread| thread.join().unwrap_or(Err("a thread panicked".to_owned())))
