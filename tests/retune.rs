@@ -132,6 +132,15 @@ fn a_dead_end_ends_where_room_is_made() {
 }
 
 #[test]
+fn a_driven_run_is_not_turned() {
+    let (old, new) = (parse(SHORT), changed(SHORT, &["engine.g1_blocks=400"]));
+    let workload = expand(&old, None).expect("requests");
+    let mut driven = Run::listening(&old, Arc::new(workload));
+    let problem = driven.retune(SimTime::ZERO, &old, &new).expect_err("nobody told what would be then");
+    assert!(problem.found.contains("driven") && problem.mend.contains("from the beginning"), "{problem}");
+}
+
+#[test]
 fn what_is_fixed_from_the_beginning_is_refused_in_words_and_changes_nothing() {
     let old = parse(SHORT);
     let refused = [

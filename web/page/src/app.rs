@@ -174,6 +174,7 @@ fn header(state: &UseReducerHandle<AppState>, act: &Callback<Action>, seeker: &S
         <Header
             origin={state.origin}
             seed={outline.map(|outline| outline.seed)}
+            driven={state.driven.is_some() && !state.is_stale()}
             running={state.is_running()}
             can_run={state.can_run() && state.worker_ready}
             stale={state.is_stale()}

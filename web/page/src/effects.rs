@@ -12,7 +12,7 @@ mod tour;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use tierscope_worker::protocol::{Direction, FileKind, FromWorker, ToWorker, TraceSaid, Way};
+use tierscope_worker::protocol::{Direction, FromWorker, ToWorker, TraceSaid, Way};
 use yew::prelude::*;
 
 pub(crate) use inspect::{find, use_inspector};
@@ -49,6 +49,8 @@ pub(crate) struct Seeker {
     desk: share::Desk,
     /// The files that were handed over; they outlive workers.
     bag: Rc<RefCell<intake::Bag>>,
+    /// The files whose coming the worker was told.
+    announced: Vec<u32>,
     /// Ends the worker and starts another.
     restart: Callback<()>,
     /// Questions about what is picked out.
@@ -100,9 +102,9 @@ impl Seeker {
     }
 }
 
-/// The trace or the recording that the page was given, for other workers than its first.
-fn parcel(seeker: &Shared, kind: FileKind) -> Option<Parcel> {
-    seeker.borrow().bag.borrow().of(kind).cloned()
+/// A trace or a recording that the page was given, for other workers than its first.
+fn parcel(seeker: &Shared, number: u32) -> Option<Parcel> {
+    seeker.borrow().bag.borrow().get(number).cloned()
 }
 
 /// Keeps a worker alive as long as the page.

@@ -17,38 +17,18 @@ use crate::state::intake::{FilePhase, Step, TEXT_BYTES, size, unfit_size};
 
 type Dispatcher = UseReducerDispatcher<crate::state::AppState>;
 
-/// The files that the worker has or gets, one of a kind; kept, so that a worker which is started anew gets them too.
+/// The files that the worker has or gets; kept, so that a worker which is started anew gets them too.
 #[derive(Default)]
-pub(super) struct Bag {
-    trace: Option<Parcel>,
-    recording: Option<Parcel>,
-}
+pub(super) struct Bag(Vec<Parcel>);
 
 impl Bag {
-    /// The file of a kind.
-    pub(super) fn of(&self, kind: FileKind) -> Option<&Parcel> {
-        match kind {
-            FileKind::Trace => self.trace.as_ref(),
-            FileKind::Recording => self.recording.as_ref(),
-        }
-    }
-
     /// The file of a number.
-    fn numbered(&self, number: u32) -> Option<&Parcel> {
-        [&self.trace, &self.recording].into_iter().flatten().find(|parcel| parcel.trace == number)
-    }
-
-    fn put(&mut self, parcel: Parcel) {
-        match parcel.kind {
-            FileKind::Trace => self.trace = Some(parcel),
-            FileKind::Recording => self.recording = Some(parcel),
-        }
+    pub(super) fn get(&self, number: u32) -> Option<&Parcel> {
+        self.0.iter().find(|parcel| parcel.trace == number)
     }
 
     fn forget(&mut self, number: u32) {
-        for place in [&mut self.trace, &mut self.recording] {
-            place.take_if(|parcel| parcel.trace == number);
-        }
+        self.0.retain(|parcel| parcel.trace != number);
     }
 }
 
@@ -59,25 +39,25 @@ const HEAD_BYTES: f64 = 65_536.0;
 /// beginning was heard.
 #[hook]
 pub(crate) fn use_files(state: &State, seeker: &Shared) {
-    use_file(state, seeker, FileKind::Trace);
-    use_file(state, seeker, FileKind::Recording);
-}
-
-#[hook]
-fn use_file(state: &State, seeker: &Shared, kind: FileKind) {
-    let number = state.file(kind).map(|file| file.number);
-    let (alive, given) = (state.is_alive(kind), state.intake.files);
+    let (wanted, given) = (state.wanted_files(), state.intake.files);
     let seeker = Rc::clone(seeker);
-    use_effect_with((state.worker_ready, number), move |&(ready, number)| {
-        let seeker = seeker.borrow();
-        let Some(parcel) = seeker.bag.borrow().of(kind).cloned() else { return };
-        if ready && alive && number == Some(parcel.trace) {
-            seeker.send(&parcel.announcement());
+    use_effect_with((state.worker_ready, wanted), move |&(ready, wanted)| {
+        let mut seeker = seeker.borrow_mut();
+        let bag = Rc::clone(&seeker.bag);
+        // Those of higher numbers are about to be told to the state.
+        let left: Vec<u32> = bag.borrow().0.iter().map(|parcel| parcel.trace).collect();
+        for number in left.into_iter().filter(|&number| number <= given && !wanted.contains(&Some(number))) {
+            bag.borrow_mut().forget(number);
+            seeker.send(&ToWorker::Trace { trace: number, step: TraceStep::Drop });
         }
-        // Not wanted any more; one of a higher number is about to be told to the state.
-        if number.is_none() && parcel.trace <= given {
-            seeker.bag.borrow_mut().forget(parcel.trace);
-            seeker.send(&ToWorker::Trace { trace: parcel.trace, step: TraceStep::Drop });
+        if !ready {
+            return;
+        }
+        for parcel in wanted.into_iter().flatten().filter_map(|number| bag.borrow().get(number).cloned()) {
+            if !seeker.announced.contains(&parcel.trace) {
+                seeker.announced.push(parcel.trace);
+                seeker.send(&parcel.announcement());
+            }
         }
     });
 }
@@ -108,11 +88,15 @@ pub(crate) fn accept(state: &State, seeker: &Shared, file: File) {
             None => Step::Unfit { name, why: "The browser cannot read it.".to_owned() },
             Some(head) => match import::detect(&head, &name) {
                 Some(Kind::Trace(_)) => {
-                    seeker.borrow().bag.borrow_mut().put(Parcel { trace, kind: FileKind::Trace, file });
+                    seeker.borrow().bag.borrow_mut().0.push(Parcel { trace, kind: FileKind::Trace, file });
                     Step::Trace { name, bytes }
                 }
                 Some(Kind::Recording) => {
-                    seeker.borrow().bag.borrow_mut().put(Parcel { trace, kind: FileKind::Recording, file });
+                    seeker.borrow().bag.borrow_mut().0.push(Parcel {
+                        trace,
+                        kind: FileKind::Recording,
+                        file,
+                    });
                     Step::Recording { name, bytes }
                 }
                 _ => text(&file, name).await,
@@ -146,7 +130,7 @@ async fn text(file: &File, name: String) -> Step {
 /// The worker has so many bytes: the next follow.
 pub(super) fn go_on(seeker: &Shared, dispatcher: &Dispatcher, trace: u32, from: f64) {
     let bag = Rc::clone(&seeker.borrow().bag);
-    let Some(Parcel { file, .. }) = bag.borrow().numbered(trace).cloned() else { return };
+    let Some(Parcel { file, .. }) = bag.borrow().get(trace).cloned() else { return };
     if from >= file.size() {
         seeker.borrow().send(&ToWorker::Trace { trace, step: TraceStep::End });
         return dispatcher.dispatch(Action::Intake(Step::Sent(trace)));
@@ -155,7 +139,7 @@ pub(super) fn go_on(seeker: &Shared, dispatcher: &Dispatcher, trace: u32, from: 
     js_sys::futures::spawn_local(async move {
         let slice = files::read(&file, from, from + f64::from(TRACE_SLICE_BYTES)).await;
         // It may have been cancelled meanwhile, or another one dropped.
-        let current = bag.borrow().numbered(trace).is_some();
+        let current = bag.borrow().get(trace).is_some();
         match slice.filter(|slice| slice.length() > 0) {
             _ if !current => {}
             Some(slice) => seeker.borrow().send_slice(trace, &slice),

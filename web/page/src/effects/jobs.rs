@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tierscope_worker::protocol::{Answer, FileKind, RowsForm};
+use tierscope_worker::protocol::{Answer, RowsForm};
 use yew::prelude::*;
 
 use super::share::{CSV, JSON};
@@ -25,11 +25,11 @@ pub(crate) fn use_jobs(state: &State, seeker: &Shared) {
     // Before the jobs: their chores may need it.
     use_effect_with(state.kept_trace(), {
         let (pool, seeker) = (Rc::clone(&pool), Rc::clone(seeker));
-        move |kept| pool.set_parcel(kept.and_then(|_| super::parcel(&seeker, FileKind::Trace)))
+        move |kept| pool.set_parcel(kept.and_then(|number| super::parcel(&seeker, number)))
     });
-    use_effect_with(state.recording().map(|(file, _)| file.number), {
+    use_effect_with(state.intake.driven.as_ref().map(|driven| driven.number), {
         let (pool, seeker) = (Rc::clone(&pool), Rc::clone(seeker));
-        move |number| pool.set_recording(number.and_then(|_| super::parcel(&seeker, FileKind::Recording)))
+        move |number| pool.set_recording(number.and_then(|number| super::parcel(&seeker, number)))
     });
     use_slot(state, &pool, Slot::Meeting);
     use_slot(state, &pool, Slot::Seeds);

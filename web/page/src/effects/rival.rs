@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tierscope_worker::protocol::{FileKind, FromWorker, ToWorker};
+use tierscope_worker::protocol::{FromWorker, ToWorker};
 use yew::prelude::*;
 
 use super::{Seeker, Shared, State};
@@ -22,14 +22,14 @@ pub(crate) fn use_rival(state: &State, first: &Shared) {
     use_effect_with((state.rival.ready, kept), {
         let (seeker, first) = (Rc::clone(&seeker), Rc::clone(first));
         move |&(ready, kept)| {
-            let parcel = super::parcel(&first, FileKind::Trace).filter(|_| ready && kept.is_some());
+            let parcel = kept.filter(|_| ready).and_then(|number| super::parcel(&first, number));
             if let (Some(parcel), Some(line)) = (parcel, &seeker.borrow().line) {
                 parcel.begin(line);
             }
         }
     });
     // What is to be replayed is waited for.
-    let coming = kept.is_none() && state.is_alive(FileKind::Trace);
+    let coming = kept.is_none() && state.has_trace();
     let prepared = state.rival.ready && !coming && (kept.is_none() || *has == kept);
     let rival = &state.rival;
     let (run, worker) = (rival.run, state.worker());
@@ -71,8 +71,7 @@ fn use_its_worker(state: &State, seeker: &Shared, first: &Shared, has: &UseState
                         seeker.borrow_mut().answered(*run, board.worker, board.asked_ns);
                     }
                     FromWorker::Trace { trace, said } => {
-                        let own =
-                            super::parcel(&first, FileKind::Trace).filter(|parcel| parcel.trace == *trace);
+                        let own = super::parcel(&first, *trace);
                         if own.is_some_and(|parcel| parcel.go_on(said, with_line(&seeker))) {
                             has.set(Some(*trace));
                         }

@@ -57,6 +57,7 @@ pub(crate) fn Compare(props: &CompareProps) -> Html {
 fn head(props: &CompareProps, fork: &Fork) -> Html {
     let end_ns = props.ended.as_ref().map_or(1e9, |ended| ended.result.end_ns);
     let from = match fork.at_ns {
+        _ if driven::is_simulation(fork) => "the simulation of A, which was driven".to_owned(),
         Some(at_ns) => format!("from {} on", format::clock(at_ns, end_ns)),
         None => "from the beginning".to_owned(),
     };
@@ -65,7 +66,6 @@ fn head(props: &CompareProps, fork: &Fork) -> Html {
         <header class="compare__head">
             <p id="compare-b"><b class="duel__side">{ "B" }</b>
                 for change in &fork.changes { <code>{ change }</code> }
-                if driven::is_simulation(fork) { <span>{ "the simulation of A, which was driven, " }</span> }
                 <span>{ format!("{from}: {}", duel::standing(&props.rival.phase)) }</span></p>
             <div class="compare__buttons">
                 <button type="button" id="compare-change" class="button button--small" aria-expanded={open.to_string()}

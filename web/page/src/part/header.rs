@@ -10,6 +10,8 @@ use crate::state::{Origin, Theme, gallery, report::Outcome};
 pub(crate) struct HeaderProps {
     pub(crate) origin: Origin,
     pub(crate) seed: Option<u64>,
+    /// What is shown is a driven run.
+    pub(crate) driven: bool,
     pub(crate) running: bool,
     pub(crate) can_run: bool,
     pub(crate) stale: bool,
@@ -92,7 +94,11 @@ fn picker(props: &HeaderProps) -> Html {
         Origin::Gallery(case) | Origin::BrokenLink(case) => Some(case),
         Origin::Link | Origin::Edited => None,
     };
-    let own = if props.origin == Origin::Link { "From a link" } else { "Your own scenario" };
+    let own = match props.origin {
+        _ if props.driven => "A driven run",
+        Origin::Link => "From a link",
+        _ => "Your own scenario",
+    };
     html! {
         <label class="header__field">
             <span class="visually-hidden">{ "Gallery case" }</span>

@@ -5,6 +5,7 @@ use tierscope_worker::protocol::ProblemView;
 use web_sys::{File, HtmlDialogElement, HtmlInputElement, HtmlTextAreaElement};
 use yew::prelude::*;
 
+use crate::state::driven::Driven;
 use crate::state::intake::{FilePhase, HandedFile, Intake, Seen, Step};
 
 /// Most notes and problems that are shown.
@@ -43,6 +44,9 @@ pub(crate) fn Import(props: &ImportProps) -> Html {
             <div class="import__found" aria-live="polite">
                 for file in [&intake.trace, &intake.recording].into_iter().flatten() {
                     { file_part(props, file) }
+                }
+                if let Some(driven) = &intake.driven {
+                    { driven_part(props, driven) }
                 }
                 if let Some(seen) = &intake.seen {
                     { seen_part(props, seen) }
@@ -112,23 +116,23 @@ fn file_part(props: &ImportProps, file: &HandedFile) -> Html {
                 </div>
             }
             { faults(problems) }
-            { then(props, &file.phase) }
+            if matches!(file.phase, FilePhase::Ready(_)) {
+                { replay(props) }
+            }
         </section>
     }
 }
 
-/// What can be done with a file that was read.
-fn then(props: &ImportProps, phase: &FilePhase) -> Html {
-    match phase {
-        FilePhase::Ready(_) => replay(props),
-        FilePhase::Recorded(_) => html! {
+fn driven_part(props: &ImportProps, driven: &Driven) -> Html {
+    html! {
+        <section class="import__trace" aria-label="Driven run that was read">
+            <p id="driven-state" class="import__sentence">{ driven.sentence() }</p>
             <p class="import__use">
                 <button type="button" id="recording-replay" class="button button--run"
                     onclick={props.on_step.reform(|_: MouseEvent| Step::ReplayDriven)}>{ "Replay" }</button>
                 <span>{ "Its scenario takes the place of the present one." }</span>
             </p>
-        },
-        _ => html!(),
+        </section>
     }
 }
 

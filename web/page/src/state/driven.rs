@@ -7,13 +7,32 @@ use tierscope_worker::protocol::RecordingView;
 
 use super::fork::Fork;
 use super::format::clock;
-use super::intake::{FilePhase, HandedFile, grouped};
+use super::intake::grouped;
 use super::moves::bytes;
 use super::report::Outcome;
 use super::rival::Rival;
 use super::sheet::Sheet;
 use super::view::VERSION;
 use super::{AppState, Notice};
+
+/// A driven run whose recording was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Driven {
+    /// The number of its file.
+    pub number: u32,
+    /// The name of its file.
+    pub name: Rc<str>,
+    /// What was recorded.
+    pub recording: RecordingView,
+}
+
+impl Driven {
+    /// One line that says what it is.
+    pub fn sentence(&self) -> String {
+        let ends = grouped(self.recording.ends);
+        format!("{}: a driven run in which {ends} copies ended.", self.name)
+    }
+}
 
 /// What is said of it above the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +45,8 @@ pub struct Line {
     pub details: String,
     /// Whether it can be compared with its simulation now.
     pub can_compare: bool,
+    /// Whether it is compared: then there is less room.
+    pub compared: bool,
 }
 
 /// What a driven run is compared with: the same scenario, simulated.
@@ -54,41 +75,39 @@ fn media(recording: &RecordingView) -> String {
         .media
         .iter()
         .map(|medium| match medium.name.starts_with(medium.kind.as_str()) {
-            true => medium.name.clone(),
-            false => format!("{} {}", medium.kind, medium.name),
+            true => shortened(&medium.name),
+            false => format!("{} {}", medium.kind, shortened(&medium.name)),
         })
         .collect();
     if names.is_empty() { "host memory".to_owned() } else { names.join(", ") }
 }
 
-impl AppState {
-    /// The recording that was brought, once it was read.
-    pub fn recording(&self) -> Option<(&HandedFile, &Rc<RecordingView>)> {
-        let file = self.intake.recording.as_deref()?;
-        match &file.phase {
-            FilePhase::Recorded(recording) => Some((file, recording)),
-            _ => None,
-        }
+/// The end of a long name: of paths it is what tells them apart.
+fn shortened(name: &str) -> String {
+    const CHARS: usize = 36;
+    match name.chars().count() {
+        count if count > CHARS => format!("…{}", name.chars().skip(count - CHARS).collect::<String>()),
+        _ => name.to_owned(),
     }
+}
 
+impl AppState {
     /// The number of the recording that a run of this text replays: the one whose scenario it is.
     pub(super) fn driven_by(&self, text: &str) -> Option<u32> {
-        let (file, recording) = self.recording()?;
-        (recording.scenario == text).then_some(file.number)
+        let driven = self.intake.driven.as_ref()?;
+        (driven.recording.scenario == text).then_some(driven.number)
     }
 
     /// Another scenario was chosen: the recording goes with its own.
     pub(super) fn without_recording(mut self) -> Self {
-        self.intake.recording = None;
+        self.intake.driven = None;
         self
     }
 
     /// The driven run, from its beginning.
     pub(super) fn replaying_driven(self) -> Self {
-        let Some(scenario) = self.recording().map(|(_, recording)| recording.scenario.clone()) else {
-            return self;
-        };
-        let mut next = Self { fork: None, ..self.edited(&scenario) };
+        let Some(driven) = self.intake.driven.clone() else { return self };
+        let mut next = Self { fork: None, ..self.edited(&driven.recording.scenario) };
         next.intake.open = false;
         next.started()
     }
@@ -109,7 +128,7 @@ impl AppState {
 
     /// What is said of the driven run above the board.
     pub fn driven_line(&self) -> Option<Line> {
-        let (_, recording) = self.recording()?;
+        let recording = &self.intake.driven.as_ref()?.recording;
         let media = media(recording);
         if self.driven.is_none() {
             return Some(Line {
@@ -117,6 +136,7 @@ impl AppState {
                 sentence: "The scenario was changed: this is a simulation.".to_owned(),
                 details: format!("What was driven on {media} is left behind."),
                 can_compare: false,
+                compared: false,
             });
         }
         let copies = if recording.ends == 1 { "copy" } else { "copies" };
@@ -138,7 +158,8 @@ impl AppState {
                 grouped(recording.ends)
             ),
             details: details.join(" · "),
-            can_compare: self.ended().is_some() && !self.fork.as_ref().is_some_and(is_simulation),
+            can_compare: self.ended().is_some(),
+            compared: self.fork.is_some(),
         })
     }
 
@@ -147,7 +168,7 @@ impl AppState {
         let own = self.draft.scenario.as_ref().map_or(driven, |outline| outline.block_bytes as f64);
         match own == driven {
             true => format!("blocks of {}", bytes(driven)),
-            false => format!("blocks of {}, of {} in the scenario", bytes(driven), bytes(own)),
+            false => format!("blocks of {} for the scenario's {}", bytes(driven), bytes(own)),
         }
     }
 
@@ -164,12 +185,16 @@ impl AppState {
     /// A recording holds the digest of what happened: another one is another version's doing, or a fault.
     pub(super) fn with_digest_compared(self) -> Self {
         let text = {
-            let Some(((_, recording), ended)) =
-                self.recording().filter(|_| self.driven.is_some()).zip(self.ended())
+            let Some((driven, ended)) = self
+                .intake
+                .driven
+                .as_ref()
+                .filter(|driven| self.driven == Some(driven.number))
+                .zip(self.ended())
             else {
                 return self;
             };
-            let report = &ended.report;
+            let (recording, report) = (&driven.recording, &ended.report);
             if report.outcome == Outcome::Cancelled || report.digest == recording.digest {
                 return self;
             }
@@ -199,7 +224,7 @@ impl AppState {
     /// The name of the recording's file, while its run is what is shown.
     pub fn driven_file(&self) -> Option<&str> {
         self.driven?;
-        self.recording().map(|(file, _)| &*file.name)
+        self.intake.driven.as_ref().map(|driven| &*driven.name)
     }
 }
 

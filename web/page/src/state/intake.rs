@@ -7,10 +7,11 @@ use std::rc::Rc;
 
 use tierscope_scenario::TraceFormat;
 use tierscope_scenario::import::{self, FoundTrace, Imported};
-use tierscope_worker::protocol::{FileKind, ProblemView, RecordingView, TRACE_SLICE_BYTES, TraceSaid};
+use tierscope_worker::protocol::{FileKind, ProblemView, TRACE_SLICE_BYTES, TraceSaid};
 
 pub use words::{grouped, size, unfit_size};
 
+use super::driven::Driven;
 use super::edit::{self, Draft};
 use super::{AppState, Notice, Origin};
 
@@ -32,8 +33,10 @@ pub struct Intake {
     pub seen: Option<Rc<Seen>>,
     /// The trace that was handed over last.
     pub trace: Option<Rc<HandedFile>>,
-    /// The recording of a driven run that was handed over last.
+    /// The recording of a driven run that is handed over; it stays only as long as it is not read.
     pub recording: Option<Rc<HandedFile>>,
+    /// The driven run that was read last.
+    pub driven: Option<Rc<Driven>>,
     /// Files that were handed over, each with a number.
     pub files: u32,
     /// Whether the trace takes the place of the present scenario's workload, or comes with defaults.
@@ -85,8 +88,6 @@ pub enum FilePhase {
     Checking,
     /// It is a trace, and can be replayed.
     Ready(FoundTrace),
-    /// It is a driven run, and can be replayed.
-    Recorded(Rc<RecordingView>),
     /// It cannot be read.
     Refused(Vec<ProblemView>),
     /// It is not wanted any more.
@@ -152,9 +153,6 @@ impl HandedFile {
                     words::format(found.format),
                     grouped(found.requests)
                 )
-            }
-            FilePhase::Recorded(recording) => {
-                format!("{}: a driven run in which {} copies ended.", self.name, grouped(recording.ends))
             }
             FilePhase::Refused(_) => format!("{} cannot be replayed.", self.name),
             FilePhase::Cancelled => format!("{}: cancelled; nothing was kept.", self.name),
@@ -270,10 +268,11 @@ impl AppState {
                 self.in_phase(number, FilePhase::Refused(problems)).with_intake(|intake| intake.open = true)
             }
             TraceSaid::Kept { format, requests, block_tokens } => self.kept(&format, requests, block_tokens),
-            TraceSaid::Recorded { recording } => self
-                .in_phase(number, FilePhase::Recorded(Rc::from(recording)))
-                .with_intake(|intake| intake.open = false)
-                .replaying_driven(),
+            TraceSaid::Recorded { recording } => {
+                let driven = Driven { number, name: Rc::clone(&file.name), recording: *recording };
+                self.with_intake(|intake| (intake.recording, intake.driven) = (None, Some(Rc::new(driven))))
+                    .replaying_driven()
+            }
         }
     }
 
@@ -347,11 +346,22 @@ impl AppState {
         matches!(trace.phase, FilePhase::Ready(_)).then_some(trace.number)
     }
 
-    /// Whether the file that the worker should have is worth handing over again, once it was started anew.
-    pub fn is_alive(&self, kind: FileKind) -> bool {
-        self.file(kind).is_some_and(|file| {
-            file.is_coming() || matches!(file.phase, FilePhase::Ready(_) | FilePhase::Recorded(_))
-        })
+    /// Whether there is a trace, or one on its way.
+    pub fn has_trace(&self) -> bool {
+        self.intake
+            .trace
+            .as_ref()
+            .is_some_and(|trace| trace.is_coming() || matches!(trace.phase, FilePhase::Ready(_)))
+    }
+
+    /// The numbers of the files that the worker should have: the trace, the recording on its way, and the one that was read.
+    pub fn wanted_files(&self) -> [Option<u32>; 3] {
+        let coming = self.intake.recording.as_ref().filter(|file| file.is_coming());
+        [
+            self.intake.trace.as_ref().filter(|_| self.has_trace()).map(|file| file.number),
+            coming.map(|file| file.number),
+            self.intake.driven.as_ref().map(|driven| driven.number),
+        ]
     }
 }
 

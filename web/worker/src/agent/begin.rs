@@ -42,7 +42,7 @@ pub(super) struct Prepared {
 
 impl Files {
     /// Takes a step of handing a file over.
-    fn hear(&mut self, number: u32, step: TraceStep) -> Vec<FromWorker> {
+    pub(super) fn hear(&mut self, number: u32, step: TraceStep) -> Vec<FromWorker> {
         let Self { traces, recordings } = self;
         let said = match step {
             TraceStep::Begin { name, bytes, kind: FileKind::Trace } => {

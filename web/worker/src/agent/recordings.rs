@@ -13,7 +13,7 @@ use crate::protocol::{MEDIA_SHOWN, MediumView, ProblemView, RecordingView, Trace
 /// Longest name of a medium that is shown, in characters.
 const NAME_CHARS_SHOWN: usize = 200;
 
-/// At most one is kept.
+/// At most one is kept: until another was read, for one that cannot be read is no reason to lose it.
 #[derive(Default)]
 pub(super) struct Recordings {
     kept: Option<(u32, Arc<Recording>)>,
@@ -22,7 +22,7 @@ pub(super) struct Recordings {
 
 impl Recordings {
     pub(super) fn begin(&mut self, number: u32, name: &str, bytes: f64) -> TraceSaid {
-        *self = Self::default();
+        self.coming = None;
         match Coming::begin(number, name, bytes) {
             Ok(coming) => {
                 self.coming = Some(coming);

@@ -26,7 +26,7 @@ pub enum FileKind {
 /// A step of handing a file over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum TraceStep {
-    /// A file comes; what was kept of its kind before is dropped.
+    /// A file comes; the trace that was kept before is dropped, the recording once another was read.
     Begin {
         /// What it is.
         kind: FileKind,

@@ -70,7 +70,10 @@ fn a_recording_opens_its_scenario_and_is_replayed() {
         "Driven on host memory, disk /tmp/blocks: 1,083 copies ended as real tiers told."
     );
     assert!(line.shown && line.can_compare, "{line:?}");
-    assert!(line.details.starts_with("blocks of 4.1 kB, of ") && line.details.ends_with("as recorded"));
+    assert!(
+        line.details.starts_with("blocks of 4.1 kB for the scenario's ")
+            && line.details.ends_with("as recorded")
+    );
     assert_eq!(state.notice, None);
 }
 
@@ -136,7 +139,7 @@ fn it_is_compared_with_its_simulation() {
     assert!(matches!(state.rival.phase, Phase::Running { .. }));
     let duel = state.duel().expect("two sides");
     assert_eq!((duel.a == duel.b, duel.driven), (true, state.driven));
-    assert!(!state.driven_line().expect("it is said").can_compare, "it is under way");
+    assert!(state.driven_line().expect("it is said").compared);
     assert_eq!(sides(&simulation(), true), ["as driven", "its simulation"]);
     // What is changed afterwards is a simulation on either side: there is nothing to compare any more.
     assert_eq!(edited(state.clone()).after(Action::Run).fork, None);
@@ -166,8 +169,18 @@ fn a_faulty_recording_stays_in_the_dialog_with_its_fault() {
     let problems = vec![Default::default()];
     let said = TraceSaid::Refused { problems };
     let state = state.after(Action::Worker(FromWorker::Trace { trace: 1, said }));
-    assert!(state.intake.open && state.recording().is_none());
+    assert!(state.intake.open && state.wanted_files() == [None; 3]);
     assert_eq!((state.draft.text.clone(), state.run, state.driven_line()), (text, run, None));
-    let file = state.intake.recording.expect("it is named");
+    let file = state.intake.recording.clone().expect("it is named");
     assert_eq!(file.sentence(), "run.jsonl cannot be replayed.");
+    // One that was read before is kept, with what is said of it.
+    let state = ended(dropped(recording(VERSION)), "00ff", false);
+    let line = state.driven_line();
+    let state = state.after(Action::Intake(Step::Recording { name: "cut.jsonl".to_owned(), bytes: 9.0 }));
+    let problems = vec![Default::default()];
+    let trace = state.intake.files;
+    assert_eq!(state.wanted_files(), [None, Some(trace), state.driven]);
+    let state =
+        state.after(Action::Worker(FromWorker::Trace { trace, said: TraceSaid::Refused { problems } }));
+    assert_eq!((state.driven_line(), state.wanted_files()), (line, [None, None, state.driven]));
 }

@@ -95,7 +95,7 @@ fn a_cancelled_trace_stays_cancelled() {
     let state = after(opening(), Step::Trace { name: "t".into(), bytes: 9.0 });
     let state = kept(after(state, Step::Cancel(1)), 3);
     assert_eq!(state.intake.trace.as_ref().map(|trace| trace.phase.clone()), Some(FilePhase::Cancelled));
-    assert!(!state.is_alive(FileKind::Trace));
+    assert!(!state.has_trace() && state.wanted_files() == [None; 3]);
 }
 
 #[test]

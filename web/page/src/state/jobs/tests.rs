@@ -28,6 +28,7 @@ fn result(end_ns: f64) -> RunResult {
         latency: Vec::new(),
         hits: Vec::new(),
         verdicts: Vec::new(),
+        stopped: false,
         wall_ms: 1.0,
     }
 }

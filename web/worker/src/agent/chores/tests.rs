@@ -14,7 +14,7 @@ const SCENARIO: &str = include_str!("../../../../../tests/browser/scenarios/two-
 /// A chore, without a trace.
 fn one(chores: &mut Chores, chore: Chore) -> Answer {
     let mut said = Vec::new();
-    chores.work(chore, &Traces::default(), &mut |answer| said.push(answer));
+    chores.work(chore, &Files::default(), &mut |answer| said.push(answer));
     said.pop().expect("a chore is answered")
 }
 
@@ -105,7 +105,7 @@ fn a_trace_that_is_not_there_is_asked_for_and_one_that_is_given_is_used() {
         tierscope_scenario::TraceFormat::Mooncake,
         None,
     );
-    let (mut chores, mut traces) = (Chores::default(), Traces::default());
+    let (mut chores, mut files) = (Chores::default(), Files::default());
     let size = || Chore::Size { text: text.clone(), share: 0, of: 1 };
     match one(&mut chores, size()) {
         Answer::Refused { problems } => assert!(problems[0].mend.contains("drop the file"), "{problems:?}"),
@@ -116,10 +116,10 @@ fn a_trace_that_is_not_there_is_asked_for_and_one_that_is_given_is_used() {
         TraceStep::Slice(trace.as_bytes().to_vec()),
         TraceStep::End,
     ] {
-        traces.hear(1, step);
+        files.hear(1, step);
     }
     let mut said = Vec::new();
-    chores.work(size(), &traces, &mut |answer| said.push(answer));
+    chores.work(size(), &files, &mut |answer| said.push(answer));
     let Some(Answer::Size { sizing }) = said.pop() else { panic!("a chart") };
     assert_eq!((sizing.requests, sizing.infinite), (2.0, 0.25));
 }

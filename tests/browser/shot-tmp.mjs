@@ -1,0 +1,36 @@
+import { readFile } from "node:fs/promises";
+import { drop } from "./import.test.mjs";
+import { digestOf, start, text, until, visit, write, read } from "./page.mjs";
+const world = await start();
+const file = await readFile(process.argv[2], "utf8");
+const out = "/tmp/h5/rec/";
+for (const colorScheme of ["dark", "light"]) {
+  const { page, faults, close } = await visit(world, "", { colorScheme });
+  await digestOf(page);
+  await drop(page, "run.jsonl", file);
+  await until(page, () => /digest/.test(document.querySelector("#driven-details")?.textContent));
+  console.log(await text(page, "#driven-sentence"), "|", await text(page, "#driven-details"), await digestOf(page));
+  await page.keyboard.press(" ");
+  await page.screenshot({ path: `${out}${colorScheme}-1.png` });
+  await page.click("#driven-compare");
+  await page.locator("#parting").waitFor();
+  console.log(await text(page, "#compare-b"), "|", await text(page, "#parting"));
+  await page.locator("#go-there").click().catch(() => {});
+  await page.waitForTimeout(800);
+  await page.screenshot({ path: `${out}${colorScheme}-2.png` });
+  await page.click("#compare-change");
+  await page.locator("#not-from-cursor").scrollIntoViewIfNeeded();
+  await page.screenshot({ path: `${out}${colorScheme}-3.png` });
+  await page.click("#compare-end");
+  await write(page, (await read(page)).replace("seed = 11", "seed = 12"));
+  await page.click("#run");
+  await until(page, () => /was changed/.test(document.querySelector("#driven-sentence").textContent));
+  await digestOf(page);
+  await page.screenshot({ path: `${out}${colorScheme}-4.png` });
+  await drop(page, "cut.jsonl", file.slice(0, 30_000));
+  await page.locator(".import__faults").waitFor();
+  await page.screenshot({ path: `${out}${colorScheme}-5.png` });
+  console.log(faults);
+  await close();
+}
+await world.stop();
