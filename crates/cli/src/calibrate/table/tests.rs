@@ -55,7 +55,7 @@ fn made_up() -> Calibration {
                 why: "nothing was given for g4".to_owned(),
             },
             Missed {
-                what: "g3, 1 batches of 64".to_owned(),
+                what: "g3, 1 x 64 blocks stored".to_owned(),
                 block_bytes: Some(8 << 20),
                 why: "needs 64 slots; 16 could be prepared".to_owned(),
             },
@@ -100,7 +100,7 @@ fn all_of_it() {
 
         not measured
           g2_g4, g4_g2: nothing was given for g4
-          g3, 1 batches of 64, blocks of 8 MiB: needs 64 slots; 16 could be prepared
+          g3, 1 x 64 blocks stored, blocks of 8 MiB: needs 64 slots; 16 could be prepared
     "#]]
     .assert_eq(&render(&made_up()));
 }
