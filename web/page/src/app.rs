@@ -274,11 +274,12 @@ fn centre(
     let marks = state.marks();
     html! {
         <>
-            <Title {title} {lesson} standing={standing(state)} />
-            if let Some(line) = state.driven_line() {
-                <Driven {line} on_compare={act.reform(|()| Action::CompareSimulation)}
-                    on_back={act.reform(|()| Action::Intake(Step::ReplayDriven))} />
-            }
+            <Title {title} {lesson} standing={standing(state)}>
+                if let Some(line) = state.driven_line() {
+                    <Driven {line} on_compare={act.reform(|()| Action::CompareSimulation)}
+                        on_back={act.reform(|()| Action::Intake(Step::ReplayDriven))} />
+                }
+            </Title>
             if !state.workers().is_empty() {
                 <Workers workers={Rc::from(state.workers())} chosen={state.worker()}
                     on_choose={act.reform(Action::SelectWorker)} on_select={act.reform(Action::Select)} />

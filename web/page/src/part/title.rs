@@ -35,6 +35,9 @@ pub(crate) struct TitleProps {
     pub(crate) title: AttrValue,
     pub(crate) lesson: AttrValue,
     pub(crate) standing: Standing,
+    /// What stands above how the run stands.
+    #[prop_or_default]
+    pub(crate) children: Html,
 }
 
 #[component]
@@ -45,6 +48,7 @@ pub(crate) fn Title(props: &TitleProps) -> Html {
                 <h1>{ props.title.clone() }</h1>
                 <p>{ props.lesson.clone() }</p>
             </div>
+            { props.children.clone() }
             { standing(&props.standing) }
         </div>
     }

@@ -84,7 +84,7 @@ fn media(recording: &RecordingView) -> String {
 
 /// The end of a long name: of paths it is what tells them apart.
 fn shortened(name: &str) -> String {
-    const CHARS: usize = 36;
+    const CHARS: usize = 24;
     match name.chars().count() {
         count if count > CHARS => format!("…{}", name.chars().skip(count - CHARS).collect::<String>()),
         _ => name.to_owned(),
