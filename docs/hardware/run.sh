@@ -78,9 +78,10 @@ machine >"$out/machine.txt" 2>&1
 gpu=
 broken=0
 
-for way in cuda wgpu; do
+for g1 in ${WAYS:-cuda wgpu}; do
+    way=${g1%%:*}
     # The suite is the probe as well: where the way does not exist, it says why within a second.
-    step "conform-$way" "$suite_max" "$tierscope" conform --g1 "$way" --g3 "$work/suite-$way"
+    step "conform-$way" "$suite_max" "$tierscope" conform --g1 "$g1" --g3 "$work/suite-$way"
     case $? in
     0) ;;
     2)
@@ -96,10 +97,11 @@ for way in cuda wgpu; do
     [ -n "$gpu" ] || gpu=$name
 
     # In lock-step, every block verified; what the scenario has for an object store is a folder here.
-    set -- --g1 "$way" --g3 "$work/blocks-$way" --g4 "file://$work/objects-$way" --block-bytes "$block_bytes"
+    set -- --g1 "$g1" --g3 "$work/blocks-$way" --g4 "file://$work/objects-$way" --block-bytes "$block_bytes"
     step "drive-$way" "$drive_max" "$tierscope" drive "$scenario" "$@" --json "$out/drive-$way.json" || broken=1
 
-    step "calibrate-$way" "$calibrate_max" "$tierscope" calibrate --g1 "$way" --g3 "$work/calibrate-$way" \
+    mkdir -p "$work/calibrate-$way"
+    step "calibrate-$way" "$calibrate_max" "$tierscope" calibrate --g1 "$g1" --g3 "$work/calibrate-$way" \
         --seconds "$calibrate_told" --out "$out/hardware-$way.toml"
     case $? in
     # On the clock, and what the calibration predicts of it.

@@ -107,6 +107,11 @@ fn the_script_for_machines_with_a_gpu_runs_and_names_what_it_found() {
         assert!(read("summary.txt").contains("drive-cuda: done"), "{}", read("summary.txt"));
         assert!(read("conform-cuda.txt").contains("13 of 13 hold"));
         assert!(read("drive-cuda.json").contains("\"digest\""));
+        assert!(
+            read("calibrate-cuda.txt").contains("a stand-in for the driver"),
+            "{}",
+            read("calibrate-cuda.txt")
+        );
         assert!(read("hardware-cuda.toml").is_empty(), "nothing is measured on a stand-in");
         assert!(read("machine.txt").contains("tierscope"), "{}", read("machine.txt"));
     }
