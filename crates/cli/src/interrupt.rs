@@ -4,12 +4,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, anyhow};
 
+/// As shells have it for a process that a signal ended: 128 and the number of SIGINT.
+const ASKED_TWICE: i32 = 130;
+
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Listens from now on. Without a handler the signal ends the process as ever.
 pub(crate) fn listen() {
     // A handler that cannot be set is no reason not to run.
-    let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Release));
+    let _ = ctrlc::set_handler(|| {
+        // Who asks twice does not want to wait for anything that still has to end.
+        if INTERRUPTED.swap(true, Ordering::AcqRel) {
+            std::process::exit(ASKED_TWICE);
+        }
+    });
 }
 
 /// Whether the user asked to stop.

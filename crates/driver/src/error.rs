@@ -46,6 +46,13 @@ pub enum MirrorError {
         /// The block.
         key: u64,
     },
+    /// What lies in a tier could not be made to outlive the process.
+    NotPersisted {
+        /// Which.
+        tier: &'static str,
+        /// How that failed.
+        fault: Fault,
+    },
     /// A batch never ended.
     Hangs {
         /// The lane, or what else was tried.
@@ -62,17 +69,42 @@ impl fmt::Display for MirrorError {
             Self::NoMedium { tier } => {
                 write!(
                     f,
-                    "the scenario has {tier}, and nothing was given for it\n  mend: give it a place, or remove [{tier}]"
+                    "the scenario has {tier}, and nothing was given for it\n  mend: --{tier} names a place for it (docs/TIERS.md), or \
+                     remove [{tier}]"
                 )
             }
-            Self::Failed { doing, key, fault } => write!(f, "{doing}: block {key:016x}: {fault}"),
-            Self::Wrong { doing, key } => {
-                write!(f, "{doing}: what arrived is not block {key:016x}; it was not served")
+            Self::Failed { doing, key, fault } => {
+                let mend = match fault {
+                    Fault::Gone => "look at the device, and start again",
+                    Fault::NoSpace => "a place with more room, or smaller blocks (--block-bytes)",
+                    Fault::ReadOnly => "a place that this user may write to",
+                    Fault::Cancelled => "run it again, and let it end",
+                    _ => {
+                        "look at the device; with --clock wall a disk or a store may fail, and the run goes on"
+                    }
+                };
+                write!(f, "{doing}: block {key:016x}: {fault}\n  mend: {mend}")
             }
-            Self::NoSource { doing, key } => write!(f, "{doing}: nobody holds block {key:016x}"),
-            Self::Hangs { doing } => {
-                write!(f, "{doing}: a batch did not end within {} s", PATIENCE.as_secs())
+            Self::Wrong { doing, key } => write!(
+                f,
+                "{doing}: what arrived is not block {key:016x}; it was not served\n  mend: look at the device, and at who else \
+                 writes to it"
+            ),
+            Self::NoSource { doing, key } => write!(
+                f,
+                "{doing}: nobody holds block {key:016x}\n  mend: this is a fault of tierscope; please report it with the scenario"
+            ),
+            Self::NotPersisted { tier, fault } => {
+                write!(
+                    f,
+                    "{tier}: what lies there could not be made to last: {fault}\n  mend: look at the device"
+                )
             }
+            Self::Hangs { doing } => write!(
+                f,
+                "{doing}: a batch did not end within {} s\n  mend: look at the device; its driver may hang",
+                PATIENCE.as_secs()
+            ),
         }
     }
 }

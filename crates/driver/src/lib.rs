@@ -27,6 +27,6 @@ pub use board::{Board, Gauge, Readout};
 pub use clock::Pace;
 pub use error::MirrorError;
 pub use live::{Live, LiveError};
-pub use mirror::{Ends, Mirror};
+pub use mirror::{Ends, Mirror, Stop};
 pub use publish::{Orders, Published, Word};
 pub use totals::{LaneTotals, Totals};

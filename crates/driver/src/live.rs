@@ -16,7 +16,7 @@ use crate::bell::Doorbell;
 use crate::board::{Board, Readout};
 use crate::clock::{Clock, Pace};
 use crate::error::MirrorError;
-use crate::mirror::Mirror;
+use crate::mirror::{Mirror, Stop};
 
 /// Why a driven run broke off.
 #[derive(Debug)]
@@ -56,6 +56,11 @@ impl Live {
         let bell = Doorbell::default();
         mirror.ring(&bell.bell());
         Self { run, mirror, pace, clock: Clock::start(), bell, board: Board::new(scenario), told: Vec::new() }
+    }
+
+    /// From now on this is asked while real tiers are waited for: whether to wait no longer.
+    pub fn stop_if(&mut self, stop: Stop) {
+        self.mirror.stop_if(stop);
     }
 
     /// Goes on for so long at most, showing the facts to `sink`.

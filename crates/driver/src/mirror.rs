@@ -41,13 +41,24 @@ pub struct Mirror {
     media: [Option<Box<dyn Medium>>; 3],
     /// By place: what lies in its slots.
     shelves: Vec<Shelf>,
+    /// By copy that is queued or under way: the slots that its blocks lie in, as the engine says. The same content may
+    /// lie elsewhere too, in a slot that is somebody else's by now.
+    sources: BTreeMap<TransferId, Vec<(Key, Slot)>>,
     flights: BTreeMap<TransferId, Flight>,
     of_batch: BTreeMap<BatchId, TransferId>,
     /// Batches that ended before they were waited for.
     ended: BTreeMap<BatchId, Ended>,
+    /// Whether whoever drives wants no more.
+    stop: Option<Stop>,
     next: u64,
     totals: Totals,
 }
+
+/// Asked while something is waited for: whether to wait no longer.
+pub type Stop = Box<dyn Fn() -> bool>;
+
+/// Between two times of asking.
+const ASKED_EVERY: Duration = Duration::from_millis(50);
 
 /// A copy under way, or one that has ended and whose end was not applied yet.
 struct Flight {
@@ -58,6 +69,9 @@ struct Flight {
     moves: Vec<(Key, Slot)>,
     landed: Option<Result<(), Fault>>,
 }
+
+/// The tiers of the media.
+const MEDIA: [Tier; 3] = [Tier::G1, Tier::G3, Tier::G4];
 
 fn medium_of(lane: Lane) -> (usize, Way) {
     match lane {
@@ -134,7 +148,9 @@ impl Mirror {
             media: [g1, g3, g4],
             shelves: layout.places().iter().map(|place| Shelf::new(place.slots)).collect(),
             layout,
+            sources: BTreeMap::new(),
             flights: BTreeMap::new(),
+            stop: None,
             of_batch: BTreeMap::new(),
             ended: BTreeMap::new(),
             next: 0,
@@ -152,6 +168,11 @@ impl Mirror {
         [0, 1, 2].map(|at| self.media[at].as_deref())
     }
 
+    /// From now on this is asked while a batch is waited for; once it says yes, batches are cancelled.
+    pub fn stop_if(&mut self, stop: Stop) {
+        self.stop = Some(stop);
+    }
+
     /// From now on this bell is rung when a copy ends.
     pub fn ring(&mut self, bell: &Bell) {
         self.media.iter_mut().flatten().for_each(|medium| medium.ring(Arc::clone(bell)));
@@ -165,25 +186,27 @@ impl Mirror {
     /// What went wrong; the run cannot go on.
     pub fn take(&mut self, log: &FactLog) -> Done {
         let worker = log.worker().unwrap_or(WorkerId(0));
+        let read = |blocks| -> Vec<(Key, Slot)> {
+            log.blocks(blocks).iter().map(|it| (Key(it.hash.0), Slot(it.slot.0))).collect()
+        };
         for (_, fact) in log.iter() {
             match *fact {
-                Fact::Stored { blocks, .. } => {
-                    let blocks: Vec<(Key, Slot)> =
-                        log.blocks(blocks).iter().map(|it| (Key(it.hash.0), Slot(it.slot.0))).collect();
-                    self.compute(worker, &blocks)?;
+                Fact::Stored { blocks, .. } => self.compute(worker, &read(blocks))?,
+                Fact::CopyQueued { transfer, blocks, .. } => {
+                    self.sources.insert(transfer, read(blocks));
                 }
                 Fact::CopyStarted { transfer, lane, blocks } => {
-                    let moves =
-                        log.blocks(blocks).iter().map(|it| (Key(it.hash.0), Slot(it.slot.0))).collect();
-                    self.start(worker, transfer, lane, moves)?;
+                    self.start(worker, transfer, lane, read(blocks))?;
                 }
                 Fact::CopyRetried { transfer, .. } if self.ends == Ends::Real => self.give_up(transfer)?,
-                Fact::CopyEnded { transfer, end, .. } => match end {
-                    CopyEnd::Completed => self.land(transfer)?,
+                Fact::CopyEnded { transfer, end, .. } => {
+                    self.sources.remove(&transfer);
                     // In lock-step an attempt that failed in the modelled world has its bytes all the same.
-                    _ if self.ends == Ends::Modelled => self.land(transfer)?,
-                    _ => self.give_up(transfer)?,
-                },
+                    match end == CopyEnd::Completed || self.ends == Ends::Modelled {
+                        true => self.land(transfer)?,
+                        false => self.give_up(transfer)?,
+                    }
+                }
                 Fact::Worker { worker, state: WorkerState::Lost } => self.lose(worker)?,
                 _ => {}
             }
@@ -230,7 +253,7 @@ impl Mirror {
         let mut batch = Vec::with_capacity(moves.len());
         for &(key, destination) in &moves {
             let missing = MirrorError::NoSource { doing: lane.name(), key: key.0 };
-            let source = self.shelves[from].find(key).ok_or(missing)?;
+            let source = self.source(transfer, from, key).ok_or(missing)?;
             self.shelves[to].clear(destination);
             let (source, destination) = (self.real(from, source), self.real(to, destination));
             let (there, here) = match lane.to() {
@@ -252,25 +275,23 @@ impl Mirror {
         if flight.landed.is_none() {
             let ended = self.wait(lane.name(), medium_of(lane).0, flight.batch)?;
             self.account(&mut flight, &ended);
-            let failed = flight
-                .moves
-                .iter()
-                .zip(&ended.results)
-                .find_map(|(&(key, _), result)| Some((key, result.err()?)));
-            match failed {
-                None => {}
-                Some((key, Fault::Corrupt)) => {
-                    return Err(MirrorError::Wrong { doing: lane.name(), key: key.0 });
-                }
-                Some((key, fault)) => {
-                    return Err(MirrorError::Failed { doing: lane.name(), key: key.0, fault });
-                }
+            let blocks = flight.moves.iter().zip(&ended.results);
+            for (&(key, _), result) in blocks {
+                result.map_err(|fault| failed(lane.name(), key, fault))?;
             }
         }
         for &(key, slot) in &flight.moves {
             self.shelves[flight.to].put(key, slot);
         }
         Ok(())
+    }
+
+    /// The slot that a copy reads a block from.
+    fn source(&self, transfer: TransferId, from: usize, key: Key) -> Option<Slot> {
+        let sources = self.sources.get(&transfer)?;
+        let (_, slot) =
+            sources.iter().find(|&&(source, slot)| source == key && self.shelves[from].holds(key, slot))?;
+        Some(*slot)
     }
 
     /// The slot of the medium, or of the arena, that is a slot of a place.
@@ -282,6 +303,7 @@ impl Mirror {
     fn lose(&mut self, worker: WorkerId) -> Done {
         let first = TransferId(worker.index() as u64 * TRANSFERS_PER_WORKER);
         let range = first..TransferId(first.0 + TRANSFERS_PER_WORKER);
+        self.sources.retain(|transfer, _| !range.contains(transfer));
         let lost: Vec<TransferId> = self.flights.range(range).map(|(&transfer, _)| transfer).collect();
         lost.into_iter().try_for_each(|transfer| self.give_up(transfer))
     }
@@ -330,7 +352,9 @@ impl Mirror {
         news
     }
 
-    /// Waits for what is under way, and looks at every block of every tier once more.
+    /// Waits for what is under way, and looks at every block of every tier once more. Where real tiers say how copies
+    /// end, blocks of a disk or a store that are not there any more are counted ([`Totals::lost`]): a tier that fails is
+    /// one of the things that happen.
     ///
     /// # Errors
     ///
@@ -338,7 +362,10 @@ impl Mirror {
     pub fn finish(&mut self) -> Done {
         let under_way: Vec<TransferId> = self.flights.keys().copied().collect();
         for transfer in under_way {
-            self.land(transfer)?;
+            match self.ends {
+                Ends::Modelled => self.land(transfer)?,
+                Ends::Real => self.await_end(transfer)?,
+            }
         }
         for at in 0..self.shelves.len() {
             let all: Vec<(Key, Slot)> =
@@ -348,14 +375,41 @@ impl Mirror {
                 self.look_at(tier, some)?;
             }
         }
-        self.persist()
+        for (at, tier) in MEDIA.into_iter().enumerate() {
+            let persisted = self.media[at].as_mut().map_or(Ok(()), |medium| medium.persist());
+            match persisted {
+                Err(fault) if self.may_fail(tier) => self.lose_block(tier, fault),
+                _ => persisted.map_err(|fault| MirrorError::NotPersisted { tier: tier.name(), fault })?,
+            }
+        }
+        Ok(())
     }
 
-    /// Ends everything that is under way; what lies in the media stays there. Nothing is held any more afterwards.
+    fn lose_block(&mut self, tier: Tier, fault: Fault) {
+        *self.totals.lost.entry((tier.name(), fault)).or_default() += 1;
+    }
+
+    /// Whether a run goes on without a tier.
+    fn may_fail(&self, tier: Tier) -> bool {
+        self.ends == Ends::Real && matches!(tier, Tier::G3 | Tier::G4)
+    }
+
+    /// A copy whose end nobody will be told any more ends.
+    fn await_end(&mut self, transfer: TransferId) -> Done {
+        let Some(mut flight) = self.flights.remove(&transfer).filter(|flight| flight.landed.is_none()) else {
+            return Ok(());
+        };
+        let ended = self.wait(flight.lane.name(), medium_of(flight.lane).0, flight.batch)?;
+        self.account(&mut flight, &ended);
+        Ok(())
+    }
+
+    /// Ends everything that is under way. Nothing is held any more afterwards, and nothing is written down: what was not
+    /// persisted before is missing in the next life, never wrong.
     ///
     /// # Errors
     ///
-    /// A copy that does not end, or a medium that cannot persist.
+    /// A copy that does not end.
     pub fn stop(&mut self) -> Done {
         let under_way: Vec<TransferId> = self.flights.keys().copied().collect();
         for &transfer in &under_way {
@@ -365,17 +419,7 @@ impl Mirror {
                 medium.cancel(*batch);
             }
         }
-        for transfer in under_way {
-            self.give_up(transfer)?;
-        }
-        self.persist()
-    }
-
-    fn persist(&mut self) -> Done {
-        for medium in self.media.iter_mut().flatten() {
-            medium.persist().map_err(|fault| MirrorError::Failed { doing: "persisting", key: 0, fault })?;
-        }
-        Ok(())
+        under_way.into_iter().try_for_each(|transfer| self.give_up(transfer))
     }
 
     /// Looks at blocks in these slots of a medium, or of the arena; no more of them than there are slots to look at them in.
@@ -388,13 +432,21 @@ impl Mirror {
                     return Err(wrong(key));
                 }
             }
-        } else {
-            let scratch = (self.scratch..).map(Slot);
-            let moves = blocks.iter().zip(scratch).map(|(&(key, there), here)| Move { key, there, here });
-            let moves = moves.collect();
-            self.copy("at the end", tier.index().saturating_sub(1), Way::Load, moves)?;
+            self.totals.verified_blocks += blocks.len() as u64;
+            return Ok(());
         }
-        self.totals.verified_blocks += blocks.len() as u64;
+        let scratch = (self.scratch..).map(Slot);
+        let moves = blocks.iter().zip(scratch).map(|(&(key, there), here)| Move { key, there, here });
+        let medium = tier.index().saturating_sub(1);
+        let id = self.submit(medium, Way::Load, moves.collect());
+        let ended = self.wait("at the end", medium, id)?;
+        for (&(key, _), result) in blocks.iter().zip(&ended.results) {
+            match *result {
+                Ok(()) => self.totals.verified_blocks += 1,
+                Err(fault) if self.may_fail(tier) => self.lose_block(tier, fault),
+                Err(fault) => return Err(failed("at the end", key, fault)),
+            }
+        }
         Ok(())
     }
 
@@ -414,8 +466,7 @@ impl Mirror {
         let ended = self.wait(doing, medium, id)?;
         match keys.iter().zip(&ended.results).find_map(|(key, result)| Some((key, result.err()?))) {
             None => Ok(()),
-            Some((key, Fault::Corrupt)) => Err(MirrorError::Wrong { doing, key: key.0 }),
-            Some((key, fault)) => Err(MirrorError::Failed { doing, key: key.0, fault }),
+            Some((key, fault)) => Err(failed(doing, *key, fault)),
         }
     }
 
@@ -428,10 +479,20 @@ impl Mirror {
                 return Ok(ended);
             }
             let Some(medium) = &mut self.media[medium] else { break };
-            if let Some(ended) = medium.next_ended(PATIENCE - begun.elapsed().min(PATIENCE)) {
+            if self.stop.as_ref().is_some_and(|asked| asked()) {
+                medium.cancel(id);
+            }
+            if let Some(ended) = medium.next_ended(ASKED_EVERY) {
                 self.ended.insert(ended.id, ended);
             }
         }
         Err(hangs)
+    }
+}
+
+fn failed(doing: &'static str, key: Key, fault: Fault) -> MirrorError {
+    match fault {
+        Fault::Corrupt => MirrorError::Wrong { doing, key: key.0 },
+        _ => MirrorError::Failed { doing, key: key.0, fault },
     }
 }

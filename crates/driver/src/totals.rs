@@ -54,4 +54,6 @@ pub struct Totals {
     pub computed_blocks: u64,
     /// Blocks whose bytes were looked at after they had arrived, and were right.
     pub verified_blocks: u64,
+    /// Blocks that were to lie in a disk or a store at the end and could not be had, by tier and why.
+    pub lost: BTreeMap<(&'static str, Fault), u64>,
 }

@@ -131,7 +131,10 @@ fn whatever_the_disk_does_every_request_ends_and_the_report_says_what_happened()
         }
         assert!(told.iter().flatten().sum::<u64>() > 0, "{bad:?}: nothing failed");
         assert_eq!(replay(&live, FOUR_TIERS).report().digest, report.digest, "{bad:?}");
-        live.stop().unwrap_or_else(|error| panic!("{bad:?}: {error}"));
+        // What is not there any more at the end is told, and ends nothing.
+        live.finish().unwrap_or_else(|error| panic!("{bad:?}: {error}"));
+        let lost = live.mirror().totals().lost.keys().any(|(tier, _)| *tier == "g3");
+        assert!(lost || bad != Bad::Dies, "a disk that is gone at the end is not told of");
         drop(live);
         nothing_is_held(&arena);
     }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rig::{FOUR_TIERS, Rig, arena, disk, nothing_is_held, replay, scenario};
-use tierscope_driver::{Live, Pace};
+use tierscope_driver::{Ends, Live, Pace};
 use tierscope_engine::Lane;
-use tierscope_sim::RunState;
+use tierscope_sim::{Run, RunOptions, RunState};
 
 /// Runs to the end, in slices.
 fn to_the_end(live: &mut Live) -> RunState {
@@ -90,6 +90,40 @@ fn a_run_that_is_stopped_holds_nothing_and_replays_up_to_there() {
         nothing_is_held(&arena);
         // The folder can be used again at once.
         drop(disk(&rig::arena(&scenario), 70, folder.path()));
+    }
+}
+
+/// The same content lies twice in a tier: nothing filters what goes down. A copy reads from the slot that the engine named.
+#[test]
+fn a_content_that_lies_twice_in_a_tier_is_read_where_the_engine_says() {
+    let text = "tierscope = 1\n[engine]\nblock_size_tokens = 1\ng1_blocks = 6\n[g2]\nblocks = 10\n[g3]\nblocks = 9\n[g4]\nblocks = 9\n\
+                [lanes.g1_g2]\nfilter = \"none\"\n[lanes.g2_g3]\nfilter = \"none\"\n[workload]\nkind = \"synthetic\"\nrequests = 40\n\
+                arrival = \"closed_loop\"\nconcurrency = 2\nprompt_tokens = 1\noutput_tokens = 1\n\
+                shared_prefix = { tokens = 1, groups = 3 }\n";
+    let scenario = scenario(text);
+    for ends in [Ends::Modelled, Ends::Real] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let arena = arena(&scenario);
+        let rig = Rig::new(&scenario, Arc::clone(&arena), disk(&arena, 9, folder.path()));
+        if ends == Ends::Real {
+            let mut live = rig.live(&scenario, Pace::Skipping);
+            assert_eq!(to_the_end(&mut live), RunState::Finished);
+            live.finish().unwrap_or_else(|error| panic!("{error}"));
+            continue;
+        }
+        let mut mirror = rig.mirror(&scenario, ends);
+        let mut run = Run::new(&scenario, rig::workload(&scenario), RunOptions::default());
+        while run.state() == RunState::Running {
+            let mut followed = Ok(());
+            let advanced = run.advance(1, |log| {
+                if followed.is_ok() {
+                    followed = mirror.take(log);
+                }
+            });
+            advanced.expect("time stays within bounds");
+            followed.unwrap_or_else(|error| panic!("{error}"));
+        }
+        mirror.finish().unwrap_or_else(|error| panic!("{error}"));
     }
 }
 

@@ -130,12 +130,16 @@ impl Recording {
             return Err(problem(1, &found, "version 1"));
         }
         let mut told: Vec<Told> = Vec::new();
-        for (number, line) in lines {
+        while let Some((number, line)) = lines.next() {
             if line.len() > LINE_BYTES_MAX {
                 return Err(problem(number, "a line that is too long", "the end of a copy"));
             }
             let Ok(end) = serde_json::from_str::<End<'_>>(line) else {
-                return foot(number, line, head, told);
+                let recording = foot(number, line, head, told)?;
+                return match lines.next() {
+                    None => Ok(recording),
+                    Some((number, _)) => Err(problem(number, "more lines", "the end of the recording")),
+                };
             };
             if told.len() == ENDS_MAX {
                 return Err(problem(number, "more copies than a recording may have", "at most 16 Mi"));
@@ -258,6 +262,7 @@ mod tests {
         assert_eq!(refused("").0, 1);
         assert_eq!(refused(&lines[..3].join("\n")), (4, "the end of the text".to_owned()));
         assert_eq!(refused(&text.replace("\"ends\":3", "\"ends\":4")), (5, "3 ends of copies".to_owned()));
+        assert_eq!(refused(&format!("{text}{text}")), (6, "more lines".to_owned()));
         assert_eq!(refused(&text.replace("\"at_ns\":9", "\"at_ns\":4")), (4, "at_ns = 4".to_owned()));
         assert_eq!(refused(&text.replace("corrupt", "curropt")), (3, "end = \"curropt\"".to_owned()));
         assert_eq!(refused(&text.replace("recording\":1", "recording\":2")).0, 1);

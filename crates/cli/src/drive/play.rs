@@ -85,6 +85,7 @@ pub(crate) fn lockstep(plan: &Plan<'_>, mut mirror: Mirror, sinks: &mut Sinks) -
     let total = workload.requests.len() as u32;
     let table = LiveTable::start(board.readout(), total, plan.block_bytes, plan.quiet);
     let mut run = input.run(workload);
+    mirror.stop_if(Box::new(interrupt::asked));
     let (mut followed, mut interrupted) = (Ok(()), false);
     while followed.is_ok() && !interrupted {
         let advanced = run.advance(SLICE_INSTANTS, |log| {
@@ -107,7 +108,10 @@ pub(crate) fn lockstep(plan: &Plan<'_>, mut mirror: Mirror, sinks: &mut Sinks) -
         (Ok(()), false) => mirror.finish(),
         _ => mirror.stop(),
     };
-    let broken = followed.and(ended).err().map(|error| format!("real tiers could not follow: {error}"));
+    // What was cancelled because the user asked is no failure.
+    let interrupted = interrupt::asked();
+    let broken = followed.and(ended).err().filter(|_| !interrupted);
+    let broken = broken.map(|error| format!("real tiers could not follow: {error}"));
     Ok(Played { run: Box::new(Lockstep { run, mirror }), broken, interrupted })
 }
 
@@ -117,6 +121,7 @@ pub(crate) fn on_the_clock(plan: &Plan<'_>, mirror: Mirror, pace: Pace, sinks: &
     let workload = Arc::new(input.expand()?);
     let total = workload.requests.len() as u32;
     let mut live = Live::new(&input.scenario, workload, mirror, pace);
+    live.stop_if(Box::new(interrupt::asked));
     let table = LiveTable::start(live.readout(), total, plan.block_bytes, plan.quiet);
     let mut interrupted = false;
     let broken = loop {
@@ -137,6 +142,8 @@ pub(crate) fn on_the_clock(plan: &Plan<'_>, mirror: Mirror, pace: Pace, sinks: &
         (None, false) => live.finish(),
         _ => live.stop(),
     };
-    let broken = broken.or_else(|| ended.err()).map(|error: LiveError| error.to_string());
+    let interrupted = interrupted || interrupt::asked();
+    let broken = broken.or_else(|| ended.err()).filter(|_| !interrupted);
+    let broken = broken.map(|error: LiveError| error.to_string());
     Ok(Played { run: Box::new(live), broken, interrupted })
 }

@@ -22,11 +22,14 @@ pub(crate) fn media(mirror: &Mirror) -> Vec<OnMedium> {
 
 /// What moved, in words.
 pub(crate) fn moved(mirror: &Mirror, block_bytes: u64) -> String {
-    let Totals { lanes, computed_blocks, verified_blocks } = mirror.totals();
+    let Totals { lanes, computed_blocks, verified_blocks, lost } = mirror.totals();
     let mut text = format!(
         "\nreal blocks of {block_bytes} bytes: {computed_blocks} computed, {verified_blocks} verified where they arrived and at \
          the end\n"
     );
+    for ((tier, fault), count) in lost {
+        text += &format!("  {tier}: {count} blocks could not be had any more at the end: {fault}\n");
+    }
     for on in media(mirror) {
         text += &format!("  {} is {}: {}\n", on.tier, on.kind, on.name);
     }
@@ -58,7 +61,10 @@ fn rate_gbps(bytes: u64, copied: Duration) -> f64 {
 
 /// The report with a part more: `driven`.
 pub(crate) fn with_driven(report: &Report, mirror: &Mirror, clock: &str, block_bytes: u64) -> Result<String> {
-    let Totals { lanes, computed_blocks, verified_blocks } = mirror.totals();
+    let Totals { lanes, computed_blocks, verified_blocks, lost } = mirror.totals();
+    let lost = lost
+        .iter()
+        .map(|((tier, fault), count)| json!({ "tier": tier, "why": fault.name(), "blocks": count }));
     let lanes = Lane::ALL.into_iter().map(|lane| {
         let totals = &lanes[lane.index()];
         let faults = totals.faults.iter().map(|(fault, count)| (fault.name().to_owned(), json!(count)));
@@ -77,6 +83,7 @@ pub(crate) fn with_driven(report: &Report, mirror: &Mirror, clock: &str, block_b
         "block_bytes": block_bytes,
         "computed_blocks": computed_blocks,
         "verified_blocks": verified_blocks,
+        "lost_at_the_end": lost.collect::<Vec<Value>>(),
         "media": media(mirror),
         "lanes": lanes.collect::<serde_json::Map<String, Value>>(),
     });
