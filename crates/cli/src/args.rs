@@ -16,7 +16,7 @@ pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0  done
   1  an expectation failed, or two runs differ
-  2  bad usage or input
+  2  bad usage or input, or interrupted
   3  dead end, or an invariant violated";
 
 const EXAMPLES: &str = "\
@@ -115,12 +115,11 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Turn one to three knobs of a scenario, and compare what comes of it
     Sweep(Box<SweepArgs>),
-    /// Run a scenario with real blocks in host memory and on a disk, in lock-step, and verify each of them
+    /// Run a scenario with real blocks in GPU, host memory, disk and object store, and verify each of them
     Drive(Box<DriveArgs>),
     /// Measure the tiers of this machine, and write figures that scenarios take (--hardware)
     Calibrate(Box<CalibrateArgs>),
     /// Check on this machine that the media named do what every medium has to
-    #[command(hide = true)]
     Conform(ConformArgs),
     /// Serve the page from inside this program, for this machine only
     Serve(ServeArgs),

@@ -34,7 +34,19 @@ use clap::Parser;
 use args::{Args, Command};
 use exit::Exit;
 
+/// The loader of Vulkan drivers complains four times where this is not set, though nothing of a desktop is wanted.
+const DESKTOP: &str = "XDG_RUNTIME_DIR";
+
+#[expect(unsafe_code, reason = "the environment is changed before there is a second thread")]
+fn quiet_drivers() {
+    if std::env::var_os(DESKTOP).is_none() {
+        // SAFETY: this is the first thing that the process does: nobody else reads or changes the environment.
+        unsafe { std::env::set_var(DESKTOP, std::env::temp_dir()) };
+    }
+}
+
 fn main() -> ExitCode {
+    quiet_drivers();
     let args = Args::parse();
     if let Command::Run(_)
     | Command::Diff(_)

@@ -90,6 +90,15 @@ pub trait Device: Send + Sync + 'static {
         Ok(())
     }
 
+    /// See [`crate::Medium::empty`].
+    ///
+    /// # Errors
+    ///
+    /// What the device says.
+    fn empty(&self) -> Outcome {
+        Ok(())
+    }
+
     /// See [`crate::Medium::survivors`].
     fn survivors(&self) -> Vec<(Key, Slot)> {
         Vec::new()

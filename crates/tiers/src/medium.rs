@@ -111,6 +111,16 @@ pub trait Medium: Send {
     /// What the device says.
     fn persist(&mut self) -> Result<(), Fault>;
 
+    /// Takes back what was stored, where it would stay behind as something that nobody else removes: objects in a store. To
+    /// be called when no batch is under way; nothing is served afterwards.
+    ///
+    /// # Errors
+    ///
+    /// What the device says; then some of it stays behind.
+    fn empty(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
     /// Ends everything: batches that were not begun with [`Fault::Gone`], those under way soon, and every later one at once.
     /// Nothing touches the arena any more when this returns.
     fn close(&mut self);

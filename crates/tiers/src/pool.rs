@@ -171,6 +171,10 @@ impl<D: Device> Medium for Pooled<D> {
         self.shared.device.persist()
     }
 
+    fn empty(&mut self) -> Outcome {
+        self.shared.device.empty()
+    }
+
     fn close(&mut self) {
         {
             let mut state = lock(&self.shared.state);

@@ -100,3 +100,35 @@ fn sizes_that_make_no_file_are_refused() {
     let full = DiskMedium::open(Path::new(&folder.path().join("large")), large, options).map(|_| ());
     assert!(full.expect_err("eight petabytes").to_string().contains("mend"));
 }
+
+#[test]
+fn what_is_somebody_elses_is_not_touched() {
+    let open = |folder: &Path| {
+        DiskMedium::open(folder, arena(4_096), options(4_096, false))
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    };
+    let foreign: [(&str, &dyn Fn(&Path)); 3] = [
+        ("blocks", &|at| std::fs::write(at, "a letter").expect("a file")),
+        ("lock", &|at| std::fs::write(at, "4711\n").expect("a file")),
+        ("index.0", &|at| std::fs::create_dir(at).expect("a folder")),
+    ];
+    for (name, make) in foreign {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let at = folder.path().join(name);
+        make(&at);
+        let told = open(folder.path()).expect_err("it is somebody's");
+        assert!(told.contains(name) && told.contains("mend: another folder"), "{told}");
+        assert!(at.is_dir() || std::fs::read(&at).expect("it is there").len() < 10, "{name} was written to");
+    }
+    let (folder, letters) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let letter = letters.path().join("letter");
+    std::fs::write(&letter, "precious").expect("a file");
+    std::os::unix::fs::symlink(&letter, folder.path().join("blocks")).expect("a link");
+    assert!(open(folder.path()).expect_err("a link").contains("no regular file"));
+    assert_eq!(std::fs::read(&letter).expect("it is there"), b"precious");
+    // What a tier made is a tier's again.
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    open(folder.path()).expect("an empty one");
+    open(folder.path()).expect("its own");
+}

@@ -423,3 +423,22 @@ fn a_server_that_is_paused_carries_out_late_what_was_given_up_and_that_does_no_h
     }
     assert!(load.check() > 0);
 }
+
+#[test]
+fn what_is_taken_back_leaves_no_block_behind() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let arena = arena(4_096);
+    let url = format!("file://{}", folder.path().display());
+    let mut medium = open(&url, &arena, &options(SLOTS, Vec::new()));
+    for slot in 0..SLOTS {
+        let block = block(u64::from(slot) + 1, slot);
+        content::fill(block.key, &mut arena.write(block.here).expect("nobody has it"));
+        assert_eq!(copy(&mut medium, Way::Store, block), Ok(()));
+    }
+    medium.persist().expect("the folder works");
+    let objects = || std::fs::read_dir(folder.path()).expect("the folder").count();
+    assert!(objects() > SLOTS as usize);
+    medium.close();
+    medium.empty().expect("the folder works");
+    assert!(objects() <= 1, "{} objects are left", objects());
+}

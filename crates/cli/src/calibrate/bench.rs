@@ -68,6 +68,9 @@ impl<'a> Bench<'a> {
 
     /// A place of its own in an object store, for blocks of a size: what lies in the one that was named is somebody's.
     fn own_objects(&mut self, url: &str, block_bytes: u64) -> String {
+        if url.starts_with("memory:") {
+            return url.to_owned();
+        }
         let nth = self.objects.len() + self.folders.len();
         let own = format!(
             "{}/tierscope-calibrate-{}-{nth}-{block_bytes}",

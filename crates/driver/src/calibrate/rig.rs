@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tierscope_tiers::{Arena, Batch, BatchId, Ended, Fault, Key, Kind, Medium, Move, Slot, Way, content};
+use tierscope_tiers::{Arena, Batch, BatchId, Ended, Fault, Key, Medium, Move, Slot, Way, content};
 use tierscope_units::RandomStream;
 
 use super::error::CalibrateError;
@@ -230,21 +230,17 @@ impl Rig {
     /// Leaves nothing behind where each block is an object of its own, which no folder's end takes away.
     pub(super) fn clear(&mut self) {
         for stand in self.stands.iter_mut().flatten() {
-            if stand.medium.capability().kind == Kind::Object {
-                let half = stand.half();
-                for &slot in &stand.order[..stand.ready as usize] {
-                    stand.medium.forget(Slot(slot));
-                    stand.medium.forget(Slot(slot + half));
-                }
-            }
+            // What cannot be removed stays: a store that fails now has been told of already, or will not be asked again.
+            let _ = stand.medium.empty();
         }
     }
 }
 
 impl Drop for Rig {
     fn drop(&mut self) {
-        self.clear();
+        // Closed first: nothing that was under way is carried out behind the clearing.
         self.stands.iter_mut().flatten().for_each(|stand| stand.medium.close());
+        self.clear();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::device::{DIRECT_ALIGN, DiskFile};
@@ -38,6 +38,13 @@ pub enum DiskError {
         /// Slots there.
         slots: u32,
     },
+    /// Something lies under a name that a tier needs, and is no tier's.
+    Foreign {
+        /// What.
+        path: PathBuf,
+        /// What it is, in words.
+        found: &'static str,
+    },
     /// A block of no bytes, or more bytes in all than a file can have.
     BadSizes {
         /// Slots asked for.
@@ -70,6 +77,11 @@ impl fmt::Display for DiskError {
                 f,
                 "{}: holds {slots} slots of {block_bytes} bytes, not those asked for\n  mend: another folder, or remove this one's files",
                 folder.display()
+            ),
+            Self::Foreign { path, found } => write!(
+                f,
+                "{}: found {found}, expected nothing, or a file that a tier made\n  mend: another folder",
+                path.display()
             ),
             Self::BadSizes { slots, block_bytes } => {
                 write!(
@@ -108,6 +120,37 @@ fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> DiskErr
     move |error| DiskError::Io { doing, path, error }
 }
 
+/// The file that keeps a second process out, and says whose the others are.
+const LOCK: &str = "lock";
+/// What it says.
+const OURS: &[u8] = b"a folder of tierscope: blocks of a disk tier\n";
+
+/// Opens the lock file, if what lies in the folder is a tier's: it was made before everything else, and says so.
+fn claim(folder: &Path) -> Result<File, DiskError> {
+    let path = folder.join(LOCK);
+    for name in [LOCK, "blocks", "index.0", "index.1"] {
+        let path = folder.join(name);
+        // A link is not followed: what it leads to lies elsewhere, and is somebody's.
+        let found = match fs::symlink_metadata(&path) {
+            Ok(found) if !found.is_file() => "no regular file",
+            Ok(_) if name != LOCK && !folder.join(LOCK).exists() => "a file and no lock beside it",
+            _ => continue,
+        };
+        return Err(DiskError::Foreign { path, found });
+    }
+    let open = File::options().read(true).write(true).create(true).truncate(false).open(&path);
+    let mut lock = open.map_err(failed("make the lock file", &path))?;
+    let mut said = Vec::new();
+    let read = Read::by_ref(&mut lock).take(OURS.len() as u64 + 1).read_to_end(&mut said);
+    read.map_err(failed("read the lock file", &path))?;
+    if said.is_empty() {
+        lock.write_all(OURS).map_err(failed("write the lock file", &path))?;
+    } else if said != OURS {
+        return Err(DiskError::Foreign { path, found: "a file of somebody else's" });
+    }
+    Ok(lock)
+}
+
 /// Opens a folder, or makes it one.
 pub(super) fn open(folder: &Path, options: DiskOptions) -> Result<Opened, DiskError> {
     let DiskOptions { slots, block_bytes, .. } = options;
@@ -118,8 +161,8 @@ pub(super) fn open(folder: &Path, options: DiskOptions) -> Result<Opened, DiskEr
     }
     let geometry = Geometry { block_bytes, slots };
     fs::create_dir_all(folder).map_err(failed("make the folder", folder))?;
-    let lock_path = folder.join("lock");
-    let lock = File::create(&lock_path).map_err(failed("make the lock file", &lock_path))?;
+    let lock = claim(folder)?;
+    let lock_path = folder.join(LOCK);
     match lock.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(DiskError::InUse { folder: folder.to_owned() }),

@@ -39,6 +39,9 @@ pub struct ObjectDevice {
     runtime: Option<Runtime>,
 }
 
+/// How long it may take to remove everything.
+const EMPTYING: Duration = Duration::from_secs(60);
+
 /// How long clearing up may take at the end.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -130,6 +133,21 @@ impl Device for ObjectDevice {
         let old = std::mem::replace(&mut *index, new);
         self.throw([Name::Index(old)]);
         Ok(())
+    }
+
+    fn empty(&self) -> Outcome {
+        let index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = self.table.give_up_all().into_iter().map(Name::Block);
+        let all: Vec<Name> = names.chain([Name::Index(*index)]).collect();
+        let remove = async {
+            for name in all {
+                let removed = tokio::time::timeout(self.patience.attempt, self.place.delete(name)).await;
+                removed.map_err(|_| Fault::TimedOut)?.map_err(|failure| failure.fault)?;
+            }
+            Ok(())
+        };
+        let removed = self.runtime().block_on(async { tokio::time::timeout(EMPTYING, remove).await });
+        removed.unwrap_or(Err(Fault::TimedOut))
     }
 
     fn survivors(&self) -> Vec<(Key, Slot)> {

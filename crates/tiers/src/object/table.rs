@@ -121,6 +121,15 @@ impl Table {
         let entry = |row: &Row| Some(Entry { name: row.name?, key: row.holds? });
         self.rows().iter().filter_map(entry).collect()
     }
+
+    /// Every name that an object may have now. Their slots serve nothing any more.
+    pub(super) fn give_up_all(&self) -> Vec<BlockName> {
+        let give_up = |row: &mut Row| {
+            row.holds = None;
+            row.name
+        };
+        self.rows().iter_mut().filter_map(give_up).collect()
+    }
 }
 
 #[cfg(test)]

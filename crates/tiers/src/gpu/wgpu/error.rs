@@ -87,11 +87,11 @@ fn no_adapter(f: &mut fmt::Formatter<'_>, asked: Option<&str>, found: &[GpuInfo]
              install mesa-vulkan-drivers libvulkan1), or take host memory in its role",
         );
     }
-    f.write_str("; there are")?;
+    f.write_str("; there is")?;
     for (info, number) in found.iter().zip(0..) {
-        write!(f, "{} {number} {info}", if number == 0 { "" } else { "," })?;
+        write!(f, "{} number {number}, {info}", if number == 0 { "" } else { ";" })?;
     }
-    f.write_str("\n  mend: name one of these")
+    f.write_str("\n  mend: name one of these by a part of its name or by its number, as in --g1 wgpu:0")
 }
 
 impl std::error::Error for WgpuError {}
