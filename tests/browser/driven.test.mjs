@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { drop } from "./import.test.mjs";
 import { digestOf, read, ROOT, text, until, visit, write } from "./page.mjs";
 
-const SCENARIO = path.join(ROOT, "tests/scenarios/drive/quickstart.toml");
+const SCENARIO = path.join(ROOT, "crates/cli/tests/drive/three_tiers.toml");
 const CLIPBOARD = { permissions: ["clipboard-read", "clipboard-write"] };
 
 /** A recording by the command, and the digest that the command gives to it; null where there is no command. */
@@ -67,7 +67,7 @@ export const tests = {
     await until(page, () => /t = 0\.000 s: 0 running/.test(document.querySelector("#live").textContent));
     await page.keyboard.press(".");
     await page.keyboard.press("End");
-    await until(page, () => /200 done/.test(document.querySelector("#live").textContent));
+    await until(page, () => /80 done/.test(document.querySelector("#live").textContent));
     await page.locator("#inspector, .inspector").first().waitFor();
     // A second replay is the same.
     await page.click("#run");
@@ -151,7 +151,7 @@ export const tests = {
     if (!driven) return;
     const { page, faults, close } = driven;
     const lines = driven.recording.trim().split("\n");
-    const kept = lines.slice(0, 400);
+    const kept = lines.slice(0, 200);
     const stopped = JSON.parse(kept.at(-1)).at_ns + 1;
     const foot = JSON.stringify({ ends: kept.length - 1, stopped_ns: stopped, digest: "0".repeat(32) });
     await drop(page, "stopped.jsonl", [...kept, foot, ""].join("\n"));
@@ -160,10 +160,10 @@ export const tests = {
     assert.match(await text(page, "#notice"), /not what was driven.*been changed\?/);
     await page.click("#notice button");
     // A cut one stays in the dialog, with its place and a mend; what is shown stays.
-    await drop(page, "cut.jsonl", lines.slice(0, 300).join("\n"));
+    await drop(page, "cut.jsonl", lines.slice(0, 150).join("\n"));
     await until(page, () => /cut\.jsonl cannot be replayed/.test(document.querySelector("#recording-state")?.textContent));
-    assert.match(await text(page, "#driven-sentence"), /399 copies ended/, "the one before is kept");
-    assert.match(await text(page, ".import__faults"), /line 301.*found the end of the text.*→ drive the run again with --record/);
+    assert.match(await text(page, "#driven-sentence"), /199 copies ended/, "the one before is kept");
+    assert.match(await text(page, ".import__faults"), /line 151.*found the end of the text.*→ drive the run again with --record/);
     await page.keyboard.press("Escape");
     await page.selectOption("#case", "preemption");
     assert.match(await digestOf(page), /^[0-9a-f]{32}$/);
