@@ -16,22 +16,22 @@ pub(super) struct Coming {
 
 impl Coming {
     /// Makes room for a file of that many bytes.
-    pub(super) fn begin(number: u32, name: &str, bytes: f64) -> Result<Self, Problem> {
+    pub(super) fn begin(number: u32, name: &str, bytes: f64) -> Result<Self, Box<Problem>> {
         if !(1.0..=TRACE_FILE_BYTES as f64).contains(&bytes) {
-            return Err(of_file(
+            return Err(Box::new(of_file(
                 format!("a file of {bytes} bytes"),
                 format!("1 to {TRACE_FILE_BYTES} bytes"),
                 "cut it into smaller files, or run it with the command",
-            ));
+            )));
         }
         let expected = bytes as usize;
         let mut room = Vec::new();
         if room.try_reserve_exact(expected).is_err() {
-            return Err(of_file(
+            return Err(Box::new(of_file(
                 format!("a file of {bytes} bytes"),
                 "one for which the tab has memory".to_owned(),
                 "close other tabs, or run it with the command",
-            ));
+            )));
         }
         Ok(Self { number, name: base(name).to_owned(), bytes: room, expected })
     }

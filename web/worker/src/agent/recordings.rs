@@ -44,7 +44,7 @@ impl Recordings {
 
     pub(super) fn end(&mut self, number: u32) -> Option<TraceSaid> {
         let coming = self.coming.take_if(|coming| coming.number == number)?;
-        let read = text_of(coming.bytes).and_then(|text| Recording::parse(&text).map_err(|problem| *problem));
+        let read = text_of(coming.bytes).and_then(|text| Recording::parse(&text));
         Some(match read {
             Ok(recording) => {
                 let recording = Arc::new(recording);
@@ -92,7 +92,7 @@ pub(super) fn not_turned() -> Vec<ProblemView> {
     }]
 }
 
-fn text_of(bytes: Vec<u8>) -> Result<String, Problem> {
+fn text_of(bytes: Vec<u8>) -> Result<String, Box<Problem>> {
     String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
@@ -101,7 +101,7 @@ fn text_of(bytes: Vec<u8>) -> Result<String, Problem> {
             "the text of a recording".to_owned(),
             "drive the run again with --record: a recording is written whole",
         );
-        Problem { line: u32::try_from(line).unwrap_or(u32::MAX), ..problem }
+        Box::new(Problem { line: u32::try_from(line).unwrap_or(u32::MAX), ..problem })
     })
 }
 
