@@ -108,10 +108,11 @@ fn what_is_somebody_elses_is_not_touched() {
             .map(|_| ())
             .map_err(|error| error.to_string())
     };
-    let foreign: [(&str, &dyn Fn(&Path)); 3] = [
-        ("blocks", &|at| std::fs::write(at, "a letter").expect("a file")),
-        ("lock", &|at| std::fs::write(at, "4711\n").expect("a file")),
-        ("index.0", &|at| std::fs::create_dir(at).expect("a folder")),
+    type Make = fn(&Path);
+    let foreign: [(&str, Make); 3] = [
+        ("blocks", |at| std::fs::write(at, "a letter").expect("a file")),
+        ("lock", |at| std::fs::write(at, "4711\n").expect("a file")),
+        ("index.0", |at| std::fs::create_dir(at).expect("a folder")),
     ];
     for (name, make) in foreign {
         let folder = tempfile::tempdir().expect("a temporary folder");
