@@ -131,6 +131,27 @@ pub(crate) enum Command {
     Man,
 }
 
+/// Which scenario, and what is changed in it: of `run` and `drive` alike.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ScenarioArgs {
+    /// Scenario (.toml, .json), bare trace (.jsonl, .json, .csv, packed as .gz or not), link, recording of a driven
+    /// run, or - for standard input
+    #[arg(value_name = "SCENARIO|LINK")]
+    pub(crate) scenario: String,
+    /// Replay this trace instead of the one that the scenario names
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Put the figures of a machine into the scenario, as tierscope calibrate wrote them (docs/HARDWARE.md)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) hardware: Option<PathBuf>,
+    /// Change one key of the scenario, for example engine.g1_blocks=200; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Change the seed
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub(crate) seed: Option<u64>,
+}
+
 /// Where a run's outputs go, of `run` and `drive` alike.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LogOutputs {
@@ -151,21 +172,8 @@ pub(crate) struct LogOutputs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub(crate) struct RunArgs {
-    /// Scenario (.toml, .json), bare trace (.jsonl, .json, .csv, packed as .gz or not), link, or - for standard input
-    #[arg(value_name = "SCENARIO|LINK")]
-    pub(crate) scenario: String,
-    /// Replay this trace instead of the one that the scenario names
-    #[arg(long, value_name = "FILE")]
-    pub(crate) trace: Option<PathBuf>,
-    /// Put the measured figures of a machine into the scenario (docs/HARDWARE.md has the format)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) hardware: Option<PathBuf>,
-    /// Change one key of the scenario, for example engine.g1_blocks=200; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Change the seed
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
-    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) what: ScenarioArgs,
     #[command(flatten)]
     pub(crate) outputs: LogOutputs,
     /// Print the digest of the run alone, instead of the table

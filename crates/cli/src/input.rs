@@ -12,6 +12,8 @@ use anyhow::{Result, anyhow};
 use tierscope_scenario::{Problem, Recording, Scenario, Workload, import, limit, link, recording, trace};
 use tierscope_sim::{Run, RunOptions};
 
+use crate::args::ScenarioArgs;
+
 /// Bytes of a file that are looked at to tell what it is.
 const HEAD_BYTES: u64 = 1 << 16;
 /// Most bytes of a recording.
@@ -46,6 +48,18 @@ pub(crate) struct Changes<'a> {
     pub(crate) set: &'a [String],
     /// The seed.
     pub(crate) seed: Option<u64>,
+}
+
+impl<'a> Changes<'a> {
+    /// Those of `run` and `drive`.
+    pub(crate) fn of(what: &'a ScenarioArgs) -> Self {
+        Self {
+            trace: what.trace.as_deref(),
+            hardware: what.hardware.as_deref(),
+            set: &what.set,
+            seed: what.seed,
+        }
+    }
 }
 
 /// A text before it is parsed.

@@ -21,13 +21,7 @@ const SLICE_INSTANTS: u32 = 8_192;
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     let taken = outputs(&args.outputs, &[])?;
-    let changes = Changes {
-        trace: args.trace.as_deref(),
-        hardware: args.hardware.as_deref(),
-        set: &args.set,
-        seed: args.seed,
-    };
-    let input = input::read(&args.scenario, &changes)?;
+    let input = input::read(&args.what.scenario, &Changes::of(&args.what))?;
     // Opened before the run: what cannot be written is said at once.
     let json = args.outputs.json.as_deref().map(Output::create).transpose()?;
     let requests = args.outputs.requests.as_deref().map(Output::create).transpose()?;

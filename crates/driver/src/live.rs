@@ -146,6 +146,11 @@ impl Live {
         self.mirror.stop().map_err(LiveError::Tiers)
     }
 
+    /// The run, real tiers, and what was told, once nothing goes on any more.
+    pub fn into_parts(self) -> (Run, Mirror, Vec<Told>) {
+        (self.run, self.mirror, self.told)
+    }
+
     /// The run.
     pub fn run(&self) -> &Run {
         &self.run

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use crate::args::{EXIT_CODES, LogOutputs};
+use crate::args::{EXIT_CODES, LogOutputs, ScenarioArgs};
 use crate::media::MediaArgs;
 
 const EXAMPLES: &str = "\
@@ -23,12 +23,8 @@ the counts and the digest are those of `tierscope run`. Under wall and skip a co
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
 pub(crate) struct DriveArgs {
-    /// Scenario (.toml, .json), bare trace, link, or - for standard input
-    #[arg(value_name = "SCENARIO|LINK")]
-    pub(crate) scenario: String,
-    /// Replay this trace instead of the one that the scenario names
-    #[arg(long, value_name = "FILE")]
-    pub(crate) trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) what: ScenarioArgs,
     #[command(flatten)]
     pub(crate) media: MediaArgs,
     /// Who says when a copy ends, and whether time passes between events
@@ -40,15 +36,6 @@ pub(crate) struct DriveArgs {
     /// Bytes of a real block, instead of the scenario's: blocks that stand for larger ones
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(8..=1 << 30))]
     pub(crate) block_bytes: Option<u64>,
-    /// Put the measured figures of a machine into the scenario (docs/HARDWARE.md has the format)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) hardware: Option<PathBuf>,
-    /// Change one key of the scenario; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Change the seed
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
-    pub(crate) seed: Option<u64>,
     /// Write the scenario and the end of every copy, for `run`, `diff` and the page (wall and skip only)
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,

@@ -58,12 +58,12 @@ pub(crate) fn drive(args: &DriveArgs) -> Result<Exit> {
         ClockChoice::Skip => play::on_the_clock(&plan, mirror, Pace::Skipping, &mut sinks)?,
     };
 
-    let driven = played.run.run();
+    let driven = &played.run;
     let report = driven.report();
     sinks.commit(driven.simulation().now())?;
     run::write_requests(requests, driven)?;
     if let Some(mut json) = json {
-        json.write(&told::with_driven(&report, played.run.mirror(), args.clock.name(), block_bytes)?)?;
+        json.write(&told::with_driven(&report, &played.mirror, args.clock.name(), block_bytes)?)?;
         json.commit()?;
     }
     if let Some(mut record) = record {
@@ -73,7 +73,7 @@ pub(crate) fn drive(args: &DriveArgs) -> Result<Exit> {
     }
     if human {
         output::say(&table::render(&report))?;
-        output::say(&told::moved(played.run.mirror(), block_bytes))?;
+        output::say(&told::moved(&played.mirror, block_bytes))?;
     }
     if let Some(why) = &played.broken {
         output::complain(&format!("error: {}: {why}", input.name));
@@ -100,16 +100,8 @@ fn read(args: &DriveArgs) -> Result<Input> {
     if args.passes == Passes::None {
         set.extend(NO_PASS.map(str::to_owned));
     }
-    set.extend(args.set.iter().cloned());
-    let read = |set: &[String]| {
-        let changes = Changes {
-            trace: args.trace.as_deref(),
-            hardware: args.hardware.as_deref(),
-            set,
-            seed: args.seed,
-        };
-        input::read(&args.scenario, &changes)
-    };
+    set.extend(args.what.set.iter().cloned());
+    let read = |set: &[String]| input::read(&args.what.scenario, &Changes { set, ..Changes::of(&args.what) });
     let mut input = read(&set)?;
     let forgets = |fleet: &FleetSpec| fleet.router.expiry != Expiry::REPLAY;
     if args.clock != ClockChoice::Lockstep
@@ -126,14 +118,14 @@ fn read(args: &DriveArgs) -> Result<Input> {
 }
 
 fn recording(played: &Played, scenario: &str, block_bytes: u64, digest: &str) -> Recording {
-    let driven = played.run.run();
+    let driven = &played.run;
     let over = driven.state() != RunState::Running;
     Recording {
         version: tierscope_sim::VERSION.to_owned(),
         scenario: scenario.to_owned(),
         block_bytes,
-        media: told::media(played.run.mirror()),
-        told: played.run.told().to_vec(),
+        media: told::media(&played.mirror),
+        told: played.told.clone(),
         stopped: (!over).then(|| driven.simulation().now()),
         digest: digest.to_owned(),
     }

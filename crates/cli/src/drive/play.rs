@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
-use tierscope_driver::{Board, Live, LiveError, Mirror, Pace};
+use tierscope_driver::{Board, Live, Mirror, Pace};
 use tierscope_scenario::Told;
 use tierscope_sim::{Run, RunState};
 
@@ -20,54 +20,15 @@ const SLICE_INSTANTS: u32 = 64;
 
 /// A driven run that is over, or broke off.
 pub(crate) struct Played {
-    pub(crate) run: Box<dyn Has>,
+    pub(crate) run: Run,
+    /// Real tiers.
+    pub(crate) mirror: Mirror,
+    /// The ends of copies, where real tiers told them.
+    pub(crate) told: Vec<Told>,
     /// Why it broke off.
     pub(crate) broken: Option<String>,
     /// Whether the user stopped it.
     pub(crate) interrupted: bool,
-}
-
-/// What is left of a driven run, however it was driven.
-pub(crate) trait Has {
-    /// The run.
-    fn run(&self) -> &Run;
-    /// Real tiers.
-    fn mirror(&self) -> &Mirror;
-    /// The ends of copies, where real tiers told them.
-    fn told(&self) -> &[Told];
-}
-
-struct Lockstep {
-    run: Run,
-    mirror: Mirror,
-}
-
-impl Has for Lockstep {
-    fn run(&self) -> &Run {
-        &self.run
-    }
-
-    fn mirror(&self) -> &Mirror {
-        &self.mirror
-    }
-
-    fn told(&self) -> &[Told] {
-        &[]
-    }
-}
-
-impl Has for Live {
-    fn run(&self) -> &Run {
-        self.run()
-    }
-
-    fn mirror(&self) -> &Mirror {
-        self.mirror()
-    }
-
-    fn told(&self) -> &[Told] {
-        self.told()
-    }
 }
 
 /// What both ways need.
@@ -86,8 +47,8 @@ pub(crate) fn lockstep(plan: &Plan<'_>, mut mirror: Mirror, sinks: &mut Sinks) -
     let table = LiveTable::start(board.readout(), total, plan.block_bytes, plan.quiet);
     let mut run = input.run(workload);
     mirror.stop_if(Box::new(interrupt::asked));
-    let (mut followed, mut interrupted) = (Ok(()), false);
-    while followed.is_ok() && !interrupted {
+    let mut followed = Ok(());
+    while followed.is_ok() && !interrupt::asked() {
         let advanced = run.advance(SLICE_INSTANTS, |log| {
             if followed.is_ok() {
                 followed = mirror.take(log);
@@ -101,18 +62,17 @@ pub(crate) fn lockstep(plan: &Plan<'_>, mut mirror: Mirror, sinks: &mut Sinks) -
         if state != RunState::Running {
             break;
         }
-        interrupted = interrupt::asked();
     }
     drop(table);
-    let ended = match (&followed, interrupted) {
-        (Ok(()), false) => mirror.finish(),
-        _ => mirror.stop(),
+    let ended = match followed.is_ok() && run.state() != RunState::Running {
+        true => mirror.finish(),
+        false => mirror.stop(),
     };
     // What was cancelled because the user asked is no failure.
     let interrupted = interrupt::asked();
     let broken = followed.and(ended).err().filter(|_| !interrupted);
     let broken = broken.map(|error| format!("real tiers could not follow: {error}"));
-    Ok(Played { run: Box::new(Lockstep { run, mirror }), broken, interrupted })
+    Ok(Played { run, mirror, told: Vec::new(), broken, interrupted })
 }
 
 /// Runs until the end, or until real tiers fail.
@@ -123,27 +83,25 @@ pub(crate) fn on_the_clock(plan: &Plan<'_>, mirror: Mirror, pace: Pace, sinks: &
     let mut live = Live::new(&input.scenario, workload, mirror, pace);
     live.stop_if(Box::new(interrupt::asked));
     let table = LiveTable::start(live.readout(), total, plan.block_bytes, plan.quiet);
-    let mut interrupted = false;
-    let broken = loop {
+    let advanced = loop {
         let advanced = live.advance(SLICE, |log| sinks.take(log));
         sinks.flush()?;
-        match advanced {
-            Ok(RunState::Running) if interrupt::asked() => {
-                interrupted = true;
-                break None;
-            }
-            Ok(RunState::Running) => {}
-            Ok(_) => break None,
-            Err(error) => break Some(error),
+        if !matches!(advanced, Ok(RunState::Running)) || interrupt::asked() {
+            break advanced;
         }
     };
     drop(table);
-    let ended = match (&broken, interrupted) {
-        (None, false) => live.finish(),
-        _ => live.stop(),
+    let ended = match advanced {
+        Ok(RunState::Running) => live.stop(),
+        Ok(_) => live.finish(),
+        Err(error) => {
+            // What failed first is what is told.
+            let _ = live.stop();
+            Err(error)
+        }
     };
-    let interrupted = interrupted || interrupt::asked();
-    let broken = broken.or_else(|| ended.err()).filter(|_| !interrupted);
-    let broken = broken.map(|error: LiveError| error.to_string());
-    Ok(Played { run: Box::new(live), broken, interrupted })
+    let interrupted = interrupt::asked();
+    let broken = ended.err().filter(|_| !interrupted).map(|error| error.to_string());
+    let (run, mirror, told) = live.into_parts();
+    Ok(Played { run, mirror, told, broken, interrupted })
 }
