@@ -1,6 +1,7 @@
 //! Tiers that fail while a run is driven: nothing wrong is served, nothing hangs, nothing is lost, and the report says what
 //! happened.
 
+#[allow(dead_code, reason = "the other files of tests use more of it")]
 mod rig;
 
 use std::collections::BTreeMap;
@@ -8,10 +9,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rig::{BLOCK_BYTES, FOUR_TIERS, Rig, arena, device, disk, nothing_is_held, replay, scenario};
+use tempfile::TempDir;
+
+use rig::{
+    BLOCK_BYTES, FOUR_TIERS, Rig, arena, device, disk, in_lockstep, nothing_is_held, replay, scenario,
+    simulated, to_the_end,
+};
 use tierscope_driver::{Ends, Live, MirrorError, Pace};
 use tierscope_engine::{FactLog, Lane};
-use tierscope_sim::{Run, RunOptions, RunState};
+use tierscope_sim::RunState;
 use tierscope_tiers::device::{Device, Loaded, Outcome, Stored, Wanted};
 use tierscope_tiers::{Fault, Key, Slot};
 
@@ -92,15 +98,14 @@ impl Device for Flaky {
     }
 }
 
-/// Runs to the end however long that takes; a run that hangs is ended by the test runner.
-fn to_the_end(live: &mut Live, mut sink: impl FnMut(&FactLog)) -> RunState {
-    loop {
-        let advanced = live.advance(Duration::from_millis(20), &mut sink);
-        match advanced.unwrap_or_else(|error| panic!("{error}")) {
-            RunState::Running => {}
-            state => return state,
-        }
-    }
+/// A run on the clock whose G3 is a real disk, with the folder that it lies in.
+fn on_a_disk() -> (TempDir, Live) {
+    let scenario = scenario(FOUR_TIERS);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let arena = arena(&scenario);
+    let g3 = disk(&arena, 70, folder.path());
+    let live = Rig::new(&scenario, arena, g3).live(&scenario, Pace::Skipping);
+    (folder, live)
 }
 
 #[test]
@@ -167,11 +172,7 @@ fn a_copy_that_hangs_is_given_up_after_its_time_out() {
 
 #[test]
 fn bits_that_flip_in_the_slab_are_failures_and_are_never_served() {
-    let scenario = scenario(FOUR_TIERS);
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let arena = arena(&scenario);
-    let g3 = disk(&arena, 70, folder.path());
-    let mut live = Rig::new(&scenario, arena, g3).live(&scenario, Pace::Skipping);
+    let (folder, mut live) = on_a_disk();
     let slab = folder.path().join("blocks");
     let mut instants = 0;
     let spoil = |_: &FactLog| {
@@ -196,11 +197,7 @@ fn bits_that_flip_in_the_slab_are_failures_and_are_never_served() {
 
 #[test]
 fn a_slab_that_is_cut_is_a_failure_too() {
-    let scenario = scenario(FOUR_TIERS);
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let arena = arena(&scenario);
-    let g3 = disk(&arena, 70, folder.path());
-    let mut live = Rig::new(&scenario, arena, g3).live(&scenario, Pace::Skipping);
+    let (folder, mut live) = on_a_disk();
     let slab = folder.path().join("blocks");
     let mut instants = 0;
     let cut = |_: &FactLog| {
@@ -242,16 +239,7 @@ fn in_lock_step_any_failure_ends_the_run_since_the_modelled_world_knows_none() {
         let arena = arena(&scenario);
         let g3 = device(&arena, 70, Flaky::new(bad));
         let mut mirror = Rig::new(&scenario, Arc::clone(&arena), g3).mirror(&scenario, Ends::Modelled);
-        let mut run = Run::new(&scenario, rig::workload(&scenario), RunOptions::default());
-        let mut followed = Ok(());
-        while followed.is_ok() && run.state() == RunState::Running {
-            let advanced = run.advance(1, |log| {
-                if followed.is_ok() {
-                    followed = mirror.take(log);
-                }
-            });
-            advanced.expect("time stays within bounds");
-        }
+        let followed = in_lockstep(&mut simulated(&scenario), &mut mirror, || {});
         let error = followed.expect_err("a bad day");
         assert_eq!(matches!(error, MirrorError::Wrong { .. }), wrong, "{bad:?}: {error}");
         mirror.stop().unwrap_or_else(|error| panic!("{error}"));

@@ -1,24 +1,17 @@
 //! Runs on the clock: real tiers say when copies end, what was told gives the same run again, and stopping leaves nothing.
 
+#[allow(dead_code, reason = "the other files of tests use more of it")]
 mod rig;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use rig::{FOUR_TIERS, Rig, arena, disk, nothing_is_held, replay, scenario};
-use tierscope_driver::{Ends, Live, Pace};
+use rig::{
+    FOUR_TIERS, Rig, arena, disk, in_lockstep, nothing_is_held, replay, scenario, simulated, to_the_end,
+};
+use tierscope_driver::{Ends, Pace};
 use tierscope_engine::Lane;
-use tierscope_sim::{Run, RunOptions, RunState};
-
-/// Runs to the end, in slices.
-fn to_the_end(live: &mut Live) -> RunState {
-    loop {
-        let state = live.advance(Duration::from_millis(50), |_| {}).unwrap_or_else(|error| panic!("{error}"));
-        if state != RunState::Running {
-            return state;
-        }
-    }
-}
+use tierscope_sim::RunState;
 
 #[test]
 fn a_driven_run_is_what_it_was_told_and_every_block_is_right() {
@@ -28,7 +21,7 @@ fn a_driven_run_is_what_it_was_told_and_every_block_is_right() {
         let arena = arena(&scenario);
         let g3 = disk(&arena, 70, folder.path());
         let mut live = Rig::new(&scenario, Arc::clone(&arena), g3).live(&scenario, pace);
-        assert_eq!(to_the_end(&mut live), RunState::Finished);
+        assert_eq!(to_the_end(&mut live, |_| {}), RunState::Finished);
         live.finish().unwrap_or_else(|error| panic!("{error}"));
 
         let report = live.run().report();
@@ -62,7 +55,7 @@ fn on_the_wall_clock_time_passes_and_a_copy_takes_as_long_as_it_takes() {
     let g3 = disk(&arena, 70, folder.path());
     let begun = std::time::Instant::now();
     let mut live = Rig::new(&scenario, arena, g3).live(&scenario, Pace::Wall);
-    to_the_end(&mut live);
+    to_the_end(&mut live, |_| {});
     let passed = begun.elapsed();
     let last = Duration::from_nanos(live.run().simulation().now().as_ns());
     assert!(last <= passed, "the run is at {last:?}, and {passed:?} have passed");
@@ -107,23 +100,12 @@ fn a_content_that_lies_twice_in_a_tier_is_read_where_the_engine_says() {
         let rig = Rig::new(&scenario, Arc::clone(&arena), disk(&arena, 9, folder.path()));
         if ends == Ends::Real {
             let mut live = rig.live(&scenario, Pace::Skipping);
-            assert_eq!(to_the_end(&mut live), RunState::Finished);
+            assert_eq!(to_the_end(&mut live, |_| {}), RunState::Finished);
             live.finish().unwrap_or_else(|error| panic!("{error}"));
             continue;
         }
         let mut mirror = rig.mirror(&scenario, ends);
-        let mut run = Run::new(&scenario, rig::workload(&scenario), RunOptions::default());
-        while run.state() == RunState::Running {
-            let mut followed = Ok(());
-            let advanced = run.advance(1, |log| {
-                if followed.is_ok() {
-                    followed = mirror.take(log);
-                }
-            });
-            advanced.expect("time stays within bounds");
-            followed.unwrap_or_else(|error| panic!("{error}"));
-        }
-        mirror.finish().unwrap_or_else(|error| panic!("{error}"));
+        in_lockstep(&mut simulated(&scenario), &mut mirror, || {}).unwrap_or_else(|error| panic!("{error}"));
     }
 }
 
@@ -139,7 +121,7 @@ fn several_workers_share_the_media_and_one_that_is_lost_takes_nothing_with_it() 
         let arena = arena(&scenario);
         let g3 = disk(&arena, 140, folder.path());
         let mut live = Rig::new(&scenario, Arc::clone(&arena), g3).live(&scenario, pace);
-        assert_eq!(to_the_end(&mut live), RunState::Finished);
+        assert_eq!(to_the_end(&mut live, |_| {}), RunState::Finished);
         live.finish().unwrap_or_else(|error| panic!("{error}"));
         let report = live.run().report();
         assert_eq!(report.requests.completed, 60);
@@ -171,7 +153,7 @@ fn other_threads_read_while_the_run_goes_on() {
             }
             looks
         });
-        to_the_end(&mut live);
+        to_the_end(&mut live, |_| {});
         over.store(true, std::sync::atomic::Ordering::Release);
         assert!(reader.join().expect("the reader does not panic") > 0);
     });

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use tierscope_driver::{Ends, Live, Mirror, Pace};
-use tierscope_engine::Tier;
+use tierscope_driver::{Ends, Live, Mirror, MirrorError, Pace};
+use tierscope_engine::{FactLog, Tier};
 use tierscope_scenario::{Recording, Scenario, Workload, expand, parse_any};
 use tierscope_sim::{Run, RunOptions, RunState};
 use tierscope_tiers::device::Device;
@@ -82,7 +83,6 @@ pub(crate) fn disk(arena: &Arc<Arena>, slots: u32, folder: &Path) -> Box<dyn Med
     Box::new(DiskMedium::open(folder, Arc::clone(arena), options).unwrap_or_else(|error| panic!("{error}")))
 }
 
-#[allow(dead_code, reason = "the other file of tests has no devices of its own")]
 pub(crate) fn device(arena: &Arc<Arena>, slots: u32, device: impl Device) -> Box<dyn Medium> {
     let capability = Capability {
         kind: Kind::Disk,
@@ -114,6 +114,42 @@ impl Rig {
         let mirror = self.mirror(scenario, Ends::Real);
         Live::new(scenario, workload(scenario), mirror, pace)
     }
+}
+
+/// Runs on the clock to the end, in slices; a run that hangs is ended by the test runner.
+pub(crate) fn to_the_end(live: &mut Live, mut sink: impl FnMut(&FactLog)) -> RunState {
+    loop {
+        let advanced = live.advance(Duration::from_millis(20), &mut sink);
+        match advanced.unwrap_or_else(|error| panic!("{error}")) {
+            RunState::Running => {}
+            state => return state,
+        }
+    }
+}
+
+/// Runs in lock-step to the end, or to where real tiers could not follow; after each instant `then` is done.
+pub(crate) fn in_lockstep(
+    run: &mut Run,
+    mirror: &mut Mirror,
+    mut then: impl FnMut(),
+) -> Result<(), MirrorError> {
+    while run.state() == RunState::Running {
+        let mut followed = Ok(());
+        let advanced = run.advance(1, |log| {
+            if followed.is_ok() {
+                followed = mirror.take(log);
+            }
+        });
+        advanced.expect("time stays within bounds");
+        followed?;
+        then();
+    }
+    mirror.finish()
+}
+
+/// A run that is only simulated.
+pub(crate) fn simulated(scenario: &Scenario) -> Run {
+    Run::new(scenario, workload(scenario), RunOptions::default())
 }
 
 /// What a driven run was told, as its recording has it.
