@@ -250,10 +250,15 @@ impl Mirror {
         }
         let (medium, way) = medium_of(lane);
         let (from, to) = (self.layout.index(lane.from(), worker), self.layout.index(lane.to(), worker));
+        // What begins is what was queued, in its order, perhaps without some of it. Kept for another attempt.
+        let sources = self.sources.remove(&transfer).unwrap_or_default();
+        let mut queued = sources.iter();
         let mut batch = Vec::with_capacity(moves.len());
         for &(key, destination) in &moves {
             let missing = MirrorError::NoSource { doing: lane.name(), key: key.0 };
-            let source = self.source(transfer, from, key).ok_or(missing)?;
+            let shelf = &self.shelves[from];
+            let source = queued.find(|&&(source, slot)| source == key && shelf.holds(key, slot));
+            let &(_, source) = source.ok_or(missing)?;
             self.shelves[to].clear(destination);
             let (source, destination) = (self.real(from, source), self.real(to, destination));
             let (there, here) = match lane.to() {
@@ -262,6 +267,7 @@ impl Mirror {
             };
             batch.push(Move { key, there, here });
         }
+        self.sources.insert(transfer, sources);
         let batch = self.submit(medium, way, batch);
         self.of_batch.insert(batch, transfer);
         self.flights.insert(transfer, Flight { lane, batch, to, moves, landed: None });
@@ -284,14 +290,6 @@ impl Mirror {
             self.shelves[flight.to].put(key, slot);
         }
         Ok(())
-    }
-
-    /// The slot that a copy reads a block from.
-    fn source(&self, transfer: TransferId, from: usize, key: Key) -> Option<Slot> {
-        let sources = self.sources.get(&transfer)?;
-        let (_, slot) =
-            sources.iter().find(|&&(source, slot)| source == key && self.shelves[from].holds(key, slot))?;
-        Some(*slot)
     }
 
     /// The slot of the medium, or of the arena, that is a slot of a place.
