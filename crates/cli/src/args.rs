@@ -1,6 +1,6 @@
 //! The command line: names, help, examples.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::styling::Styles;
 use clap::{ArgGroup, Parser, Subcommand};
@@ -167,6 +167,19 @@ pub(crate) struct LogOutputs {
     /// Write a row for each request as CSV; - is standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) requests: Option<PathBuf>,
+}
+
+impl LogOutputs {
+    /// Each that was asked for, with its flag.
+    pub(crate) fn given(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let all = [
+            ("--json", &self.json),
+            ("--events", &self.events),
+            ("--perfetto", &self.perfetto),
+            ("--requests", &self.requests),
+        ];
+        all.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)))
+    }
 }
 
 #[derive(Debug, clap::Args)]

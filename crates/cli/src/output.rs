@@ -36,6 +36,23 @@ pub(crate) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Whether one of the outputs is standard output. Two cannot be, nor can two be the same file.
+pub(crate) fn one_each<'a>(given: impl Iterator<Item = (&'static str, &'a Path)>) -> Result<bool> {
+    let given: Vec<(&str, &Path)> = given.collect();
+    for (at, (flag, path)) in given.iter().enumerate() {
+        let Some((other, _)) = given[..at].iter().find(|(_, earlier)| earlier == path) else { continue };
+        return Err(match is_stdout(path) {
+            true => anyhow!(
+                "error: {other} - and {flag} - both want standard output\n  mend: give one of them a file"
+            ),
+            false => {
+                anyhow!("error: {other} and {flag} name the same file\n  mend: give each a file of its own")
+            }
+        });
+    }
+    Ok(given.iter().any(|(_, path)| is_stdout(path)))
+}
+
 /// A sink for one output: standard output, a device, or a file that gets its name when it is whole.
 pub(crate) struct Output {
     sink: Sink,

@@ -1,6 +1,5 @@
 //! `tierscope run`: one scenario, one report.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
@@ -8,7 +7,7 @@ use tierscope_report::{REQUESTS_HEADER, Report, table};
 use tierscope_scenario::Scenario;
 use tierscope_sim::{Failure, Run, RunError, RunState, evaluate};
 
-use crate::args::{LogOutputs, RunArgs};
+use crate::args::RunArgs;
 use crate::exit::Exit;
 use crate::input::{self, Changes, Input};
 use crate::interrupt;
@@ -20,7 +19,7 @@ use crate::sink::Sinks;
 const SLICE_INSTANTS: u32 = 8_192;
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
-    let taken = outputs(&args.outputs, &[])?;
+    let taken = output::one_each(args.outputs.given())?;
     let input = input::read(&args.what.scenario, &Changes::of(&args.what))?;
     // Opened before the run: what cannot be written is said at once.
     let json = args.outputs.json.as_deref().map(Output::create).transpose()?;
@@ -53,30 +52,6 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
         _ if !failures.is_empty() => Exit::ExpectationFailed,
         _ => Exit::Done,
     })
-}
-
-/// Whether one of the outputs is standard output. Two cannot be, nor can two be the same file.
-pub(crate) fn outputs(args: &LogOutputs, more: &[(&'static str, Option<&Path>)]) -> Result<bool> {
-    let all = [
-        ("--json", args.json.as_deref()),
-        ("--events", args.events.as_deref()),
-        ("--perfetto", args.perfetto.as_deref()),
-        ("--requests", args.requests.as_deref()),
-    ];
-    let all = all.into_iter().chain(more.iter().copied());
-    let given: Vec<(&str, &Path)> = all.filter_map(|(flag, path)| Some((flag, path?))).collect();
-    for (at, (flag, path)) in given.iter().enumerate() {
-        let Some((other, _)) = given[..at].iter().find(|(_, earlier)| earlier == path) else { continue };
-        return Err(match output::is_stdout(path) {
-            true => anyhow!(
-                "error: {other} - and {flag} - both want standard output\n  mend: give one of them a file"
-            ),
-            false => {
-                anyhow!("error: {other} and {flag} name the same file\n  mend: give each a file of its own")
-            }
-        });
-    }
-    Ok(given.iter().any(|(_, path)| output::is_stdout(path)))
 }
 
 /// A bare trace leaves everything else open: what was chosen is said.

@@ -93,6 +93,11 @@ pub enum Residence {
     Locked,
 }
 
+/// Memory that this process may still have, by the machine's and every control group's word; `None` where none tells.
+pub fn free_memory_bytes() -> Option<u64> {
+    limits::read(Path::new("/")).iter().map(|limit| limit.free).min()
+}
+
 /// Host memory in slots.
 pub struct Arena {
     /// Owns the mapping; reached through `base` only.

@@ -28,7 +28,7 @@ pub mod medium;
 pub mod object;
 mod pool;
 
-pub use arena::{Arena, ArenaError, Residence};
+pub use arena::{Arena, ArenaError, Residence, free_memory_bytes};
 pub use capability::{Capability, Kind};
 pub use fault::Fault;
 pub use medium::{Batch, BatchId, Bell, Ended, Key, Medium, Move, Slot, Way};

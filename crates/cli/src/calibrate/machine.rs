@@ -1,4 +1,4 @@
-//! What is to be said of this machine: its name, its free memory, the date.
+//! What is to be said of this machine: its name, the date.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,20 +12,9 @@ pub(super) fn name() -> String {
     format!("{}, {cpus} x {model}", if host.trim().is_empty() { "a host" } else { host.trim() })
 }
 
-/// Memory that may be taken without swapping; `None` where the system does not tell.
-pub(super) fn free_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    available(&text)
-}
-
-fn available(meminfo: &str) -> Option<u64> {
-    let rest = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = rest.split_whitespace().next()?.parse().ok()?;
-    kib.checked_mul(1_024)
-}
-
 /// The date in UTC, year-month-day.
 pub(super) fn today() -> String {
+    // For people: a line of the file says when its figures were measured.
     let passed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     date(passed.as_secs() / 86_400)
 }
@@ -65,12 +54,5 @@ mod tests {
             "2026-11-30",
         ];
         assert_eq!(dates, expected);
-    }
-
-    #[test]
-    fn free_memory_is_read_or_not_known() {
-        assert_eq!(available("MemTotal: 9 kB\nMemAvailable:    2048 kB\n"), Some(2 << 20));
-        assert_eq!(available("MemTotal: 9 kB\n"), None);
-        assert_eq!(available("MemAvailable: 99999999999999999999 kB\n"), None);
     }
 }

@@ -10,6 +10,7 @@ mod watch;
 use anyhow::{Result, anyhow};
 use tierscope_driver::calibrate::{CalibrateError, Options, Plan, calibrate as measure, hardware_toml};
 use tierscope_engine::Tier;
+use tierscope_tiers::free_memory_bytes;
 
 pub(crate) use args::CalibrateArgs;
 
@@ -23,17 +24,13 @@ use watch::Watch;
 const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
 pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit> {
+    let given = [("--out", args.out.as_deref()), ("--json", args.json.as_deref())];
+    let taken = output::one_each(given.into_iter().filter_map(|(flag, path)| Some((flag, path?))))?;
     // Opened before anything is measured: what cannot be written is said at once.
     let out = args.out.as_deref().map(Output::create).transpose()?;
     let json = args.json.as_deref().map(Output::create).transpose()?;
-    let taken = [&args.out, &args.json].into_iter().flatten().filter(|path| output::is_stdout(path)).count();
-    if taken > 1 {
-        return Err(anyhow!(
-            "error: --out and --json both go to standard output\n  mend: name a file for one of them"
-        ));
-    }
-    let human = !args.quiet && taken == 0;
-    let memory = machine::free_bytes().map_or(MEMORY_BYTES_MAX, |free| MEMORY_BYTES_MAX.min(free / 2));
+    let human = !args.quiet && !taken;
+    let memory = free_memory_bytes().map_or(MEMORY_BYTES_MAX, |free| MEMORY_BYTES_MAX.min(free / 2));
     let block_bytes = args.block_bytes.map(|bytes| bytes.next_multiple_of(4_096));
     let plan = Plan::new(args.seconds, memory, block_bytes);
     let mut bench = Bench::new(&args.media);

@@ -1,9 +1,10 @@
 //! How far a calibration is, where somebody watches.
 
-use std::io::IsTerminal;
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
+
+use crate::progress;
 
 /// A bar over the seconds that there are, on a terminal.
 pub(super) struct Watch {
@@ -13,8 +14,9 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) fn new(quiet: bool, seconds: u64) -> Self {
-        let wanted = !quiet && std::io::stderr().is_terminal();
-        Self { began: Instant::now(), bar: wanted.then(|| bar(seconds)) }
+        let bar = || progress::bar("{bar:40} {pos}/{len} s, {msg}", seconds);
+        // The clock is read to be shown, and for nothing else.
+        Self { began: Instant::now(), bar: progress::is_watched(quiet).then(bar) }
     }
 
     /// Shows what is being done; nothing new where that is empty.
@@ -33,10 +35,4 @@ impl Drop for Watch {
             bar.finish_and_clear();
         }
     }
-}
-
-fn bar(seconds: u64) -> ProgressBar {
-    let template = "{bar:40} {pos}/{len} s, {msg}";
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(seconds).with_style(style.progress_chars("━╸─"))
 }

@@ -34,7 +34,8 @@ const NO_PASS: [&str; 4] = [
 ];
 
 pub(crate) fn drive(args: &DriveArgs) -> Result<Exit> {
-    let taken = run::outputs(&args.outputs, &[("--record", args.record.as_deref())])?;
+    let record = args.record.as_deref().map(|path| ("--record", path));
+    let taken = output::one_each(args.outputs.given().chain(record))?;
     if args.record.is_some() && args.clock == ClockChoice::Lockstep {
         return Err(anyhow!(
             "error: --record with --clock lockstep: there the modelled world says when copies end, and `tierscope run` is the \

@@ -1,15 +1,16 @@
 //! The live table of a driven run, where somebody watches: drawn by a thread of its own, which only reads what is published.
 
-use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::MultiProgress;
 use tierscope_driver::{Gauge, Readout};
 use tierscope_engine::{Lane, Tier};
 use tierscope_units::SimTime;
+
+use crate::progress;
 
 /// Between two drawings.
 const PERIOD: Duration = Duration::from_millis(200);
@@ -24,7 +25,7 @@ impl LiveTable {
     /// Draws from now on, if standard error is a terminal.
     pub(crate) fn start(readout: Readout, requests: u32, block_bytes: u64, quiet: bool) -> Self {
         let over = Arc::new(AtomicBool::new(false));
-        if quiet || !std::io::stderr().is_terminal() {
+        if !progress::is_watched(quiet) {
             return Self { over, thread: None };
         }
         let told = Arc::clone(&over);
@@ -47,14 +48,12 @@ impl Drop for LiveTable {
 
 fn draw(readout: &Readout, requests: u32, block_bytes: u64, over: &AtomicBool) {
     let all = MultiProgress::new();
-    let line = |template: &str, total: u64| {
-        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        all.add(ProgressBar::new(total).with_style(style.progress_chars("━╸─")))
-    };
+    let line = |template: &str, total: u64| all.add(progress::bar(template, total));
     let bar = line("{bar:40} {pos}/{len} requests, {msg}", requests.into());
     let lanes = Lane::ALL.map(|lane| (lane, line("{msg}", 0)));
     let tiers = line("{msg}", 0);
     let mut before = Lane::ALL.map(|_| 0);
+    // The clock is read for the rates that are shown, and for nothing else.
     let mut drawn = Instant::now();
     while !over.load(Ordering::Acquire) {
         std::thread::park_timeout(PERIOD);

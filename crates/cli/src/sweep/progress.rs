@@ -1,9 +1,10 @@
 //! How far a sweep is and how long it will take, where somebody watches.
 
-use std::io::IsTerminal;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
+
+use crate::progress;
 
 /// A bar on a terminal, nothing elsewhere.
 pub(crate) struct Watch(Option<ProgressBar>);
@@ -11,12 +12,11 @@ pub(crate) struct Watch(Option<ProgressBar>);
 impl Watch {
     /// A bar over `total` points, `done` of which were finished by an earlier process.
     pub(crate) fn new(quiet: bool, total: u64, done: u64) -> Self {
-        if quiet || !std::io::stderr().is_terminal() {
+        if !progress::is_watched(quiet) {
             return Self(None);
         }
         let template = "{bar:40} {pos}/{len} points, {elapsed} so far, {eta} to go";
-        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        let bar = ProgressBar::new(total).with_style(style.progress_chars("━╸─")).with_position(done);
+        let bar = progress::bar(template, total).with_position(done);
         // The estimate counts from here, not from zero.
         bar.reset_eta();
         bar.enable_steady_tick(Duration::from_millis(500));
