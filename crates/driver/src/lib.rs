@@ -18,6 +18,7 @@ mod clock;
 mod error;
 mod layout;
 mod live;
+mod media;
 mod mirror;
 mod publish;
 mod shelf;

@@ -13,6 +13,7 @@ use tierscope_units::{Idx, TransferId, WorkerId};
 
 use crate::error::{MirrorError, PATIENCE};
 use crate::layout::Layout;
+use crate::media::{TIERS, medium_of, place_of};
 use crate::shelf::Shelf;
 use crate::totals::Totals;
 
@@ -68,20 +69,6 @@ struct Flight {
     to: usize,
     moves: Vec<(Key, Slot)>,
     landed: Option<Result<(), Fault>>,
-}
-
-/// The tiers of the media.
-const MEDIA: [Tier; 3] = [Tier::G1, Tier::G3, Tier::G4];
-
-fn medium_of(lane: Lane) -> (usize, Way) {
-    match lane {
-        Lane::G1ToG2 => (0, Way::Load),
-        Lane::G2ToG1 => (0, Way::Store),
-        Lane::G2ToG3 => (1, Way::Store),
-        Lane::G3ToG2 => (1, Way::Load),
-        Lane::G2ToG4 => (2, Way::Store),
-        Lane::G4ToG2 => (2, Way::Load),
-    }
 }
 
 /// What a fault of a medium is to the engine.
@@ -163,9 +150,9 @@ impl Mirror {
         &self.totals
     }
 
-    /// The media of G1, G3 and G4, where they are.
-    pub fn media(&self) -> [Option<&dyn Medium>; 3] {
-        [0, 1, 2].map(|at| self.media[at].as_deref())
+    /// The media that there are, each with its tier.
+    pub fn media(&self) -> impl Iterator<Item = (Tier, &dyn Medium)> {
+        TIERS.into_iter().zip(&self.media).filter_map(|(tier, medium)| Some((tier, medium.as_deref()?)))
     }
 
     /// From now on this is asked while a batch is waited for; once it says yes, batches are cancelled.
@@ -373,7 +360,7 @@ impl Mirror {
                 self.look_at(tier, some)?;
             }
         }
-        for (at, tier) in MEDIA.into_iter().enumerate() {
+        for (at, tier) in TIERS.into_iter().enumerate() {
             let persisted = self.media[at].as_mut().map_or(Ok(()), |medium| medium.persist());
             match persisted {
                 Err(fault) if self.may_fail(tier) => self.lose_block(tier, fault),
@@ -422,20 +409,18 @@ impl Mirror {
 
     /// Looks at blocks in these slots of a medium, or of the arena; no more of them than there are slots to look at them in.
     fn look_at(&mut self, tier: Tier, blocks: &[(Key, Slot)]) -> Done {
-        let wrong = |key: Key| MirrorError::Wrong { doing: "at the end", key: key.0 };
-        if tier == Tier::G2 {
+        let Some(medium) = place_of(tier) else {
             for &(key, slot) in blocks {
-                let busy = MirrorError::Failed { doing: "at the end", key: key.0, fault: Fault::Busy };
-                if !content::is_of(key, &self.arena.read(slot).ok_or(busy)?) {
-                    return Err(wrong(key));
+                let slot = self.arena.read(slot).ok_or(failed("at the end", key, Fault::Busy))?;
+                if !content::is_of(key, &slot) {
+                    return Err(failed("at the end", key, Fault::Corrupt));
                 }
             }
             self.totals.verified_blocks += blocks.len() as u64;
             return Ok(());
-        }
+        };
         let scratch = (self.scratch..).map(Slot);
         let moves = blocks.iter().zip(scratch).map(|(&(key, there), here)| Move { key, there, here });
-        let medium = tier.index().saturating_sub(1);
         let id = self.submit(medium, Way::Load, moves.collect());
         let ended = self.wait("at the end", medium, id)?;
         for (&(key, _), result) in blocks.iter().zip(&ended.results) {

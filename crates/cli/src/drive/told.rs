@@ -5,19 +5,19 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use tierscope_driver::{LaneTotals, Mirror, Totals};
-use tierscope_engine::Lane;
+use tierscope_engine::{Lane, Tier};
 use tierscope_report::Report;
 use tierscope_scenario::recording::OnMedium;
+use tierscope_tiers::Medium;
 
 /// What the tiers were.
 pub(crate) fn media(mirror: &Mirror) -> Vec<OnMedium> {
-    let below = ["g1", "g3", "g4"].into_iter().zip(mirror.media());
-    let below = below.filter_map(|(tier, medium)| {
-        let capability = medium?.capability();
+    let on = |(tier, medium): (Tier, &dyn Medium)| {
+        let capability = medium.capability();
         let (kind, name) = (capability.kind.name().to_owned(), capability.name.clone());
-        Some(OnMedium { tier: tier.to_owned(), kind, name })
-    });
-    below.collect()
+        OnMedium { tier: tier.name().to_owned(), kind, name }
+    };
+    mirror.media().map(on).collect()
 }
 
 /// What moved, in words.

@@ -9,17 +9,16 @@ use tierscope_tiers::{Arena, Capability, Kind as MediumKind, Medium};
 use super::error::CalibrateError;
 use super::fit::LinkFit;
 use super::held_out::{self, Prediction};
-use super::measure::{LINKS, Time, measure};
+use super::measure::{Time, measure};
 use super::mixed;
 use super::plan::{Kind, Plan, Shape};
 use super::point::{Calibration, Missed, Repeated, Sample, Subject, quantile};
 use super::rig::{Rig, Trouble};
+use crate::media::{LINKS, TIERS};
 
 /// What is said of a disk without direct I/O.
 pub(super) const CACHED: &str = "page cache, not the disk";
 
-/// The tiers of the media, in their order.
-const TIERS: [Tier; 3] = [Tier::G1, Tier::G3, Tier::G4];
 /// Of the whole time, what has passed when all is measured that is fitted, and what is held out.
 const FITTED: f64 = 0.72;
 const HELD_OUT: f64 = 0.92;

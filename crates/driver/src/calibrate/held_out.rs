@@ -7,10 +7,10 @@ use tierscope_sim::{Crossing, forecast};
 use tierscope_units::SimTime;
 
 use super::fit::LinkFit;
-use super::measure::LINKS;
 use super::mixed::Flown;
 use super::point::{Sample, quantile};
 use super::profile::lanes_toml;
+use crate::media::LINKS;
 
 /// How well a lane's times were predicted.
 #[derive(Clone, Copy, Debug, PartialEq)]

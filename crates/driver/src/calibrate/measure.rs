@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use tierscope_engine::Lane;
 use tierscope_tiers::Way;
 
 use super::plan::{Kind, Shape};
 use super::point::{Point, Sample};
 use super::rig::{Rig, Trouble, Watch, wanted};
+use crate::media::lane_of;
 
 /// Repeats of a point: at least, and at most.
 const REPEATS: (usize, usize) = (3, 41);
@@ -23,17 +23,6 @@ pub(super) struct Time {
     pub(super) until: Instant,
     /// The fewest may take so long, whatever the time is.
     pub(super) at_least: Duration,
-}
-
-/// The lanes of a link, down and up, in the order of the media.
-pub(super) const LINKS: [[Lane; 2]; 3] =
-    [[Lane::G1ToG2, Lane::G2ToG1], [Lane::G2ToG3, Lane::G3ToG2], [Lane::G2ToG4, Lane::G4ToG2]];
-
-/// The lane on which a medium's batches go. G1 is above host memory, the others are below.
-pub(super) fn lane_of(nth: usize, way: Way) -> Lane {
-    let [down, up] = LINKS[nth];
-    let goes_up = (nth == 0) == (way == Way::Store);
-    if goes_up { up } else { down }
 }
 
 /// Measures a shape within a time, on one medium. The samples are one, or two where both ways are at work.

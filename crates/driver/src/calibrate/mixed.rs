@@ -8,10 +8,11 @@ use tierscope_tiers::{BatchId, Ended, Way};
 use tierscope_units::RandomStream;
 
 use super::fit::LinkFit;
-use super::measure::{lane_of, nanoseconds};
+use super::measure::nanoseconds;
 use super::point::Point;
 use super::rig::{Rig, Trouble, Watch, wanted, well};
 use crate::bell::Doorbell;
+use crate::media::lane_of;
 
 /// Batches under way on a lane: as many as a scenario's lanes have by default.
 const IN_FLIGHT_MAX: usize = 4;
