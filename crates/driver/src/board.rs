@@ -11,9 +11,13 @@ use tierscope_units::{Idx, TransferId, WorkerId};
 use crate::layout::Layout;
 use crate::publish::{Orders, Published};
 
-/// Numbers beside what is registered, in the order in which they are published.
+/// Numbers that are published beside what is registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gauge {
+    /// Batches of a lane that have ended well; what they registered is seen by who has read this.
+    Completed(Lane),
+    /// Their blocks.
+    Blocks(Lane),
     /// Batches of a lane that wait.
     Queued(Lane),
     /// Batches of a lane whose copy is under way.
@@ -29,16 +33,18 @@ pub enum Gauge {
 }
 
 impl Gauge {
-    const COUNT: usize = 2 * Lane::COUNT + 4;
+    const COUNT: usize = 4 * Lane::COUNT + 4;
 
     fn index(self) -> usize {
         match self {
-            Self::Queued(lane) => lane.index(),
-            Self::InFlight(lane) => Lane::COUNT + lane.index(),
-            Self::Waiting => 2 * Lane::COUNT,
-            Self::Running => 2 * Lane::COUNT + 1,
-            Self::Ended => 2 * Lane::COUNT + 2,
-            Self::NowNs => 2 * Lane::COUNT + 3,
+            Self::Completed(lane) => lane.index(),
+            Self::Blocks(lane) => Lane::COUNT + lane.index(),
+            Self::Queued(lane) => 2 * Lane::COUNT + lane.index(),
+            Self::InFlight(lane) => 3 * Lane::COUNT + lane.index(),
+            Self::Waiting => 4 * Lane::COUNT,
+            Self::Running => 4 * Lane::COUNT + 1,
+            Self::Ended => 4 * Lane::COUNT + 2,
+            Self::NowNs => 4 * Lane::COUNT + 3,
         }
     }
 }
@@ -52,19 +58,9 @@ pub struct Readout {
 }
 
 impl Readout {
-    /// Batches of a lane that have ended well; what they registered is seen from now on.
-    pub fn completed(&self, lane: Lane) -> u64 {
-        self.published.completed(lane.index())
-    }
-
-    /// Blocks of a lane that have arrived.
-    pub fn blocks(&self, lane: Lane) -> u64 {
-        self.published.completed(Lane::COUNT + lane.index())
-    }
-
     /// A number.
     pub fn gauge(&self, gauge: Gauge) -> u64 {
-        self.published.completed(2 * Lane::COUNT + gauge.index())
+        self.published.gauge(gauge.index())
     }
 
     /// Blocks that are matchable in a tier.
@@ -100,7 +96,7 @@ impl Board {
             first += range.1;
             range
         });
-        let published = Arc::new(Published::new(2 * Lane::COUNT + Gauge::COUNT, first, Orders::SOUND));
+        let published = Arc::new(Published::new(Gauge::COUNT, first, Orders::SOUND));
         Self {
             readout: Readout { published, tiers },
             layout,
@@ -146,10 +142,10 @@ impl Board {
         let published = &self.readout.published;
         let fleet = run.simulation().fleet();
         let progress = run.progress();
-        let gauge = |gauge: Gauge, value: u64| published.complete(2 * Lane::COUNT + gauge.index(), value);
+        let gauge = |gauge: Gauge, value: u64| published.publish(gauge.index(), value);
         for lane in Lane::ALL {
-            published.complete(lane.index(), self.completed[lane.index()]);
-            published.complete(Lane::COUNT + lane.index(), self.blocks[lane.index()]);
+            gauge(Gauge::Completed(lane), self.completed[lane.index()]);
+            gauge(Gauge::Blocks(lane), self.blocks[lane.index()]);
             let snapshots = fleet.workers().map(|engine| engine.lane(lane));
             let sums = snapshots.fold((0, 0), |(queued, moving), lane| {
                 (queued + u64::from(lane.queued), moving + u64::from(lane.past_queue()))

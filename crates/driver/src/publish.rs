@@ -48,20 +48,20 @@ impl Orders {
 /// Nothing is registered in a slot.
 const NOTHING: [u64; 2] = [0, 0];
 
-/// Batches completed on each of some lanes, and what is registered in each of some slots.
+/// Some numbers, among them how many batches have completed, and what is registered in each of some slots.
 pub struct Published<W = AtomicU64> {
     orders: Orders,
-    completed: Vec<W>,
+    gauges: Vec<W>,
     /// By slot: whether something is registered, and its hash.
     slots: Vec<[W; 2]>,
 }
 
 impl<W: Word> Published<W> {
     /// Nothing has completed, nothing is registered.
-    pub fn new(lanes: usize, slots: usize, orders: Orders) -> Self {
+    pub fn new(gauges: usize, slots: usize, orders: Orders) -> Self {
         Self {
             orders,
-            completed: (0..lanes).map(|_| W::of(0)).collect(),
+            gauges: (0..gauges).map(|_| W::of(0)).collect(),
             slots: (0..slots).map(|_| NOTHING.map(W::of)).collect(),
         }
     }
@@ -84,17 +84,17 @@ impl<W: Word> Published<W> {
         }
     }
 
-    /// The writer: so many batches of a lane have completed, and all their registrations are written.
-    pub fn complete(&self, lane: usize, batches: u64) {
-        if let Some(completed) = self.completed.get(lane) {
-            completed.store(batches, self.orders.publish);
+    /// The writer: a number, such as how many batches of a lane have completed, once all their registrations are written.
+    pub fn publish(&self, gauge: usize, value: u64) {
+        if let Some(gauge) = self.gauges.get(gauge) {
+            gauge.store(value, self.orders.publish);
         }
     }
 
-    /// A reader: how many batches of a lane have completed. What they registered is seen by [`Published::holds`] from now
-    /// on, unless it was removed since.
-    pub fn completed(&self, lane: usize) -> u64 {
-        self.completed.get(lane).map_or(0, |completed| completed.load(self.orders.observe))
+    /// A reader: a number. What was registered before it was published is seen by [`Published::holds`] from now on, unless
+    /// it was removed since.
+    pub fn gauge(&self, gauge: usize) -> u64 {
+        self.gauges.get(gauge).map_or(0, |gauge| gauge.load(self.orders.observe))
     }
 
     /// A reader: whether anything is registered in a slot.

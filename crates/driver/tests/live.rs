@@ -9,7 +9,7 @@ use std::time::Duration;
 use rig::{
     FOUR_TIERS, Rig, arena, disk, in_lockstep, nothing_is_held, replay, scenario, simulated, to_the_end,
 };
-use tierscope_driver::{Ends, Pace};
+use tierscope_driver::{Ends, Gauge, Pace};
 use tierscope_engine::Lane;
 use tierscope_sim::RunState;
 
@@ -34,7 +34,7 @@ fn a_driven_run_is_what_it_was_told_and_every_block_is_right() {
             // Which lanes are used depends on how fast they are.
             let told = report.lanes.get(lane.name()).map_or((0, 0), |told| (told.completed, told.blocks));
             assert_eq!((moved.batches, moved.blocks), told, "{}", lane.name());
-            assert_eq!(live.readout().completed(lane), moved.batches, "{}", lane.name());
+            assert_eq!(live.readout().gauge(Gauge::Completed(lane)), moved.batches, "{}", lane.name());
             assert!(!lane.is_down() || moved.blocks > 0, "nothing went down {}", lane.name());
             loaded += if lane.is_down() { 0 } else { moved.blocks };
         }
@@ -144,7 +144,7 @@ fn other_threads_read_while_the_run_goes_on() {
         let reader = scope.spawn(|| {
             let (mut looks, mut before) = (0u32, 0);
             while !over.load(std::sync::atomic::Ordering::Acquire) {
-                let completed = readout.completed(Lane::G1ToG2);
+                let completed = readout.gauge(Gauge::Completed(Lane::G1ToG2));
                 assert!(completed >= before, "batches are completed for good");
                 before = completed;
                 // The first batch registers blocks in G2 before it counts as completed.

@@ -32,11 +32,11 @@ fn readers_miss_nothing(orders: Orders) {
         let writer = Arc::clone(&published);
         let thread = loom::thread::spawn(move || {
             writer.register(0, 7);
-            writer.complete(0, 1);
+            writer.publish(0, 1);
             writer.register(1, 8);
-            writer.complete(0, 2);
+            writer.publish(0, 2);
         });
-        let completed = published.completed(0);
+        let completed = published.gauge(0);
         assert!(completed < 1 || published.holds(0, 7), "the first batch's block is missing");
         assert!(completed < 2 || published.holds(1, 8), "the second batch's block is missing");
         assert!(!published.holds(1, 0), "a hash that was never registered");
@@ -53,9 +53,9 @@ fn reuse_shows_one_or_the_other(orders: Orders) {
             writer.register(0, 7);
             writer.remove(0);
             writer.register(0, 9);
-            writer.complete(0, 1);
+            writer.publish(0, 1);
         });
-        let completed = published.completed(0);
+        let completed = published.gauge(0);
         assert!(completed < 1 || (published.holds(0, 9) && !published.holds(0, 7)), "a block of the past");
         assert!(!published.holds(0, 0), "no block at all");
         thread.join().expect("the writer does not panic");

@@ -68,7 +68,7 @@ fn draw(readout: &Readout, requests: u32, block_bytes: u64, over: &AtomicBool) {
             gauge(Gauge::Running)
         ));
         for (lane, line) in &lanes {
-            let blocks = readout.blocks(*lane);
+            let blocks = gauge(Gauge::Blocks(*lane));
             let new = blocks - std::mem::replace(&mut before[lane.index()], blocks);
             line.set_message(lane_line(readout, *lane, (new * block_bytes) as f64 / passed / 1e9));
         }
@@ -81,6 +81,6 @@ fn draw(readout: &Readout, requests: u32, block_bytes: u64, over: &AtomicBool) {
 fn lane_line(readout: &Readout, lane: Lane, gb_per_s: f64) -> String {
     let (queued, moving) = (readout.gauge(Gauge::Queued(lane)), readout.gauge(Gauge::InFlight(lane)));
     let name = lane.name();
-    let done = readout.completed(lane);
+    let done = readout.gauge(Gauge::Completed(lane));
     format!("  {name:6} {gb_per_s:>7.3} GB/s   {queued:>4} queued {moving:>4} in flight {done:>8} done")
 }
