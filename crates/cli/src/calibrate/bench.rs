@@ -15,8 +15,8 @@ const SLOTS_MIN: u64 = 32;
 const OBJECTS_MAX: u32 = 512;
 
 /// Opens media of one size after the other.
-pub(super) struct Bench<'a> {
-    args: &'a MediaArgs,
+pub(super) struct Bench {
+    args: MediaArgs,
     /// Where the blocks of G3 lie, the last one now. Going, they take them along; not before the end, since a disk that
     /// frees blocks is busy.
     folders: Vec<TempDir>,
@@ -33,8 +33,10 @@ impl Drop for Gone {
     }
 }
 
-impl<'a> Bench<'a> {
-    pub(super) fn new(args: &'a MediaArgs) -> Self {
+impl Bench {
+    pub(super) fn new(args: &MediaArgs) -> Self {
+        // Every size is opened with the same G1, which is found once.
+        let args = MediaArgs { g1: media::settle(&args.g1), ..args.clone() };
         Self { args, folders: Vec::new(), objects: Vec::new() }
     }
 
@@ -54,7 +56,7 @@ impl<'a> Bench<'a> {
         let g3 = folder.as_ref().map(|folder| folder.path().to_owned());
         self.folders.extend(folder);
         let on_disk = (DISK_BYTES / block_bytes.max(1)).max(SLOTS_MIN).min(slots.into()) as u32;
-        let g4 = self.args.g4.as_deref().map(|url| self.own_objects(url, block_bytes));
+        let g4 = self.args.g4.clone().map(|url| self.own_objects(&url, block_bytes));
         let args = MediaArgs { g3, g4, ..self.args.clone() };
         let words = |error: anyhow::Error| {
             let text = format!("{error:#}");

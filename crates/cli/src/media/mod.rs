@@ -11,6 +11,7 @@ use anyhow::{Context, Result, anyhow};
 use tierscope_tiers::{Arena, Medium};
 
 pub(crate) use args::MediaArgs;
+pub(crate) use gpu::settle;
 
 use crate::output;
 
@@ -77,12 +78,14 @@ pub(crate) fn open(args: &MediaArgs, sizes: Sizes) -> Result<Media> {
 
 /// The same for who says by himself what was not got.
 pub(crate) fn open_silently(args: &MediaArgs, sizes: Sizes) -> Result<Media> {
-    let residence = gpu::settle(&args.g1).residence();
+    // Once: to find out whether there is a GPU means to ask its drivers.
+    let g1 = settle(&args.g1);
+    let residence = g1.residence();
     let arena =
         Arena::with(sizes.arena, sizes.block_bytes, residence).map_err(|error| anyhow!("error: {error}"))?;
     let arena = Arc::new(arena);
     let below = [
-        Some(gpu::open(args, &arena, sizes.g1)?),
+        Some(gpu::open(&g1, args.threads, &arena, sizes.g1)?),
         disk::open(args, &arena, sizes.g3)?,
         object::open(args, &arena, sizes.g4)?,
     ];
